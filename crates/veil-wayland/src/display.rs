@@ -1,0 +1,131 @@
+//! The connection, driven from outside: readable descriptor in, events out.
+
+use crate::desktop::{Desktop, Globals};
+use std::{
+    io,
+    os::fd::{AsFd, BorrowedFd},
+};
+use wayland_client::{
+    Connection, DispatchError, EventQueue,
+    backend::WaylandError,
+    globals::{GlobalError, registry_queue_init},
+};
+
+/// There is no desktop that a wallpaper could be shown on.
+#[derive(Debug, thiserror::Error)]
+pub enum ConnectError {
+    /// No compositor answers.
+    #[error("no Wayland compositor: {0} (is WAYLAND_DISPLAY set, and does the session run?)")]
+    NoCompositor(#[from] wayland_client::ConnectError),
+    /// It went away at once.
+    #[error("the Wayland compositor does not list what it offers: {0}")]
+    Registry(#[from] GlobalError),
+    /// It lacks something that veil cannot do without.
+    #[error("the compositor does not offer {0}, without which there is no place for a wallpaper")]
+    Missing(&'static str),
+}
+
+/// The connection has ended.
+#[derive(Debug, thiserror::Error)]
+pub enum DisplayError {
+    /// The compositor ended it, or is gone.
+    #[error("the connection to the compositor is lost: {0}")]
+    Lost(io::Error),
+    /// veil broke a rule, says the compositor.
+    #[error("the compositor reports a protocol error, which is a bug in veil: {0}")]
+    Protocol(String),
+}
+
+impl From<WaylandError> for DisplayError {
+    fn from(error: WaylandError) -> Self {
+        match error {
+            WaylandError::Io(error) => Self::Lost(error),
+            WaylandError::Protocol(error) => Self::Protocol(error.to_string()),
+        }
+    }
+}
+
+impl From<DispatchError> for DisplayError {
+    fn from(error: DispatchError) -> Self {
+        match error {
+            DispatchError::Backend(error) => error.into(),
+            other => Self::Protocol(other.to_string()),
+        }
+    }
+}
+
+/// The connection to the compositor.
+#[derive(Debug)]
+pub struct Display {
+    connection: Connection,
+    queue: EventQueue<Desktop>,
+    desktop: Desktop,
+}
+
+impl Display {
+    /// Connects to the compositor that the environment names and binds what veil needs.
+    ///
+    /// Waits for the compositor's list of globals: the only wait here, before any loop runs.
+    ///
+    /// # Errors
+    /// [`ConnectError`] names what is missing.
+    pub fn connect() -> Result<Self, ConnectError> {
+        let connection = Connection::connect_to_env()?;
+        let (list, queue) = registry_queue_init::<Desktop>(&connection)?;
+        let qh = queue.handle();
+        let globals = Globals::bind(&list, &qh).map_err(ConnectError::Missing)?;
+        let desktop = Desktop::new(&list, &qh, globals);
+        Ok(Self { connection, queue, desktop })
+    }
+
+    /// A handle on the connection, to watch its descriptor.
+    pub fn connection(&self) -> Connection {
+        self.connection.clone()
+    }
+
+    /// Reads what has arrived, without waiting, and lets the desktop take note of it.
+    ///
+    /// # Errors
+    /// [`DisplayError`]: the connection has ended, for good.
+    pub fn pump(&mut self) -> Result<(), DisplayError> {
+        loop {
+            self.queue.dispatch_pending(&mut self.desktop)?;
+            let Some(guard) = self.queue.prepare_read() else { continue };
+            match guard.read() {
+                Ok(0) => return Ok(()),
+                Ok(_) => {}
+                Err(WaylandError::Io(error)) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
+    /// Sends what has been asked for, without waiting. False if the compositor does not read fast enough: then try
+    /// again when its descriptor is writable.
+    ///
+    /// # Errors
+    /// [`DisplayError`]: the connection has ended, for good.
+    pub fn flush(&mut self) -> Result<bool, DisplayError> {
+        match self.connection.flush() {
+            Ok(()) => Ok(true),
+            Err(WaylandError::Io(error)) if error.kind() == io::ErrorKind::WouldBlock => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// The outputs and surfaces.
+    pub fn desktop(&mut self) -> &mut Desktop {
+        &mut self.desktop
+    }
+
+    /// The outputs and surfaces, to look at.
+    pub fn desktop_ref(&self) -> &Desktop {
+        &self.desktop
+    }
+}
+
+impl AsFd for Display {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.connection.as_fd()
+    }
+}
