@@ -46,7 +46,10 @@ pub(crate) struct InFlight(Mutex<Option<TargetUse>>);
 
 impl InFlight {
     fn set(&self, target: Option<TargetUse>) {
-        let previous = std::mem::replace(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner), target);
+        let previous = std::mem::replace(
+            &mut *self.0.lock().unwrap_or_else(PoisonError::into_inner),
+            target,
+        );
         drop(previous);
     }
 
@@ -56,7 +59,14 @@ impl InFlight {
 }
 
 impl Dispatch2<WlBuffer, Desktop> for InFlight {
-    fn event(&self, _: &mut Desktop, _: &WlBuffer, event: wl_buffer::Event, _: &Connection, _: &QueueHandle<Desktop>) {
+    fn event(
+        &self,
+        _: &mut Desktop,
+        _: &WlBuffer,
+        event: wl_buffer::Event,
+        _: &Connection,
+        _: &QueueHandle<Desktop>,
+    ) {
         if matches!(event, wl_buffer::Event::Release) {
             self.set(None);
         }
@@ -73,7 +83,15 @@ impl Dispatch2<WlShm, Desktop> for Quiet {
 }
 
 impl Dispatch2<WlShmPool, Desktop> for Quiet {
-    fn event(&self, _: &mut Desktop, _: &WlShmPool, _: wl_shm_pool::Event, _: &Connection, _: &QueueHandle<Desktop>) {}
+    fn event(
+        &self,
+        _: &mut Desktop,
+        _: &WlShmPool,
+        _: wl_shm_pool::Event,
+        _: &Connection,
+        _: &QueueHandle<Desktop>,
+    ) {
+    }
 }
 
 /// The buffers of one surface.
@@ -110,7 +128,11 @@ impl Buffers {
             None => {
                 self.forget_gone();
                 let buffer = shm_buffer(shm, qh, target.target())?;
-                self.known.push(Known { target: Arc::downgrade(target.target()), id, buffer });
+                self.known.push(Known {
+                    target: Arc::downgrade(target.target()),
+                    id,
+                    buffer,
+                });
                 self.known.len() - 1
             }
         };
@@ -130,12 +152,6 @@ impl Buffers {
             }
             keep
         });
-    }
-
-    /// How many there are.
-    #[cfg(test)]
-    pub(crate) fn len(&self) -> usize {
-        self.known.len()
     }
 }
 
@@ -165,8 +181,11 @@ fn shm_buffer(shm: &WlShm, qh: &QueueHandle<Desktop>, target: &Target) -> Result
         return Err(BufferError::TooSmall { actual, needed });
     }
     let int = |value: u64| i32::try_from(value).map_err(|_| BufferError::TooLarge(needed));
-    let (w, h, stride) =
-        (int(target.size.w.into())?, int(target.size.h.into())?, int(target.stride.into())?);
+    let (w, h, stride) = (
+        int(target.size.w.into())?,
+        int(target.size.h.into())?,
+        int(target.stride.into())?,
+    );
     let pool = shm.create_pool(fd.as_fd(), int(needed)?, qh, Quiet);
     let buffer = pool.create_buffer(0, w, h, stride, format, qh, InFlight::default());
     pool.destroy();

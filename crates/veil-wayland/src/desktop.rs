@@ -6,7 +6,7 @@
 use crate::{
     buffer::Quiet,
     output::{Output, OutputId},
-    presentation::{Asked, PresentationGlobal},
+    presentation::{PresentationGlobal, Witness},
     surface::{Content, SurfaceError, WallpaperSurface},
 };
 use smithay_client_toolkit::{
@@ -19,16 +19,12 @@ use smithay_client_toolkit::{
     shell::wlr_layer::{LayerShell, LayerShellHandler, LayerSurface, LayerSurfaceConfigure},
     subcompositor::SubcompositorState,
 };
-use std::{
-    collections::{BTreeMap, VecDeque},
-    time::Duration,
-};
+use std::collections::{BTreeMap, VecDeque};
 use veil_frame::{Rgb, Shown, Size};
 use wayland_client::{
     Connection, Proxy, QueueHandle,
     globals::GlobalList,
     protocol::{
-        wl_callback::{self, WlCallback},
         wl_output::{Transform, WlOutput},
         wl_region::{self, WlRegion},
         wl_shm::WlShm,
@@ -37,7 +33,9 @@ use wayland_client::{
 };
 use wayland_protocols::wp::{
     presentation_time::client::wp_presentation::WpPresentation,
-    single_pixel_buffer::v1::client::wp_single_pixel_buffer_manager_v1::{self, WpSinglePixelBufferManagerV1},
+    single_pixel_buffer::v1::client::wp_single_pixel_buffer_manager_v1::{
+        self, WpSinglePixelBufferManagerV1,
+    },
     viewporter::client::{
         wp_viewport::{self, WpViewport},
         wp_viewporter::{self, WpViewporter},
@@ -133,6 +131,10 @@ impl Desktop {
         self.events.push_back(event);
     }
 
+    pub(crate) fn witness(&mut self, id: OutputId) -> Option<&mut Witness> {
+        self.surfaces.get_mut(&id).map(WallpaperSurface::witness)
+    }
+
     /// The oldest event not yet taken.
     pub fn next_event(&mut self) -> Option<Event> {
         self.events.pop_front()
@@ -153,7 +155,9 @@ impl Desktop {
         if self.surfaces.contains_key(&id) {
             return;
         }
-        let Some(wl_output) = self.wl_output(id) else { return };
+        let Some(wl_output) = self.wl_output(id) else {
+            return;
+        };
         let surface = WallpaperSurface::new(&self.globals, &self.qh, (id, &wl_output), namespace, color);
         self.surfaces.insert(id, surface);
     }
@@ -206,7 +210,9 @@ impl Desktop {
     }
 
     fn wl_output(&self, id: OutputId) -> Option<WlOutput> {
-        self.outputs.outputs().find(|output| self.outputs.info(output).is_some_and(|info| info.id == id.0))
+        self.outputs
+            .outputs()
+            .find(|output| self.outputs.info(output).is_some_and(|info| info.id == id.0))
     }
 
     fn id_of(&self, output: &WlOutput) -> Option<OutputId> {
@@ -220,7 +226,9 @@ impl OutputHandler for Desktop {
     }
 
     fn new_output(&mut self, _: &Connection, _: &QueueHandle<Self>, output: WlOutput) {
-        let Some(info) = self.outputs.info(&output) else { return };
+        let Some(info) = self.outputs.info(&output) else {
+            return;
+        };
         let output = Output::from_info(&info);
         let id = output.id;
         self.known.insert(id, output);
@@ -228,7 +236,9 @@ impl OutputHandler for Desktop {
     }
 
     fn update_output(&mut self, _: &Connection, _: &QueueHandle<Self>, output: WlOutput) {
-        let Some(info) = self.outputs.info(&output) else { return };
+        let Some(info) = self.outputs.info(&output) else {
+            return;
+        };
         let output = Output::from_info(&info);
         let id = output.id;
         // `done` also follows things that do not matter here; those make no event.
@@ -250,7 +260,11 @@ impl OutputHandler for Desktop {
 
 impl LayerShellHandler for Desktop {
     fn closed(&mut self, _: &Connection, _: &QueueHandle<Self>, layer: &LayerSurface) {
-        let found = self.surfaces.iter().find(|(_, surface)| surface.is(layer)).map(|(id, _)| *id);
+        let found = self
+            .surfaces
+            .iter()
+            .find(|(_, surface)| surface.is(layer))
+            .map(|(id, _)| *id);
         if let Some(id) = found {
             self.surfaces.remove(&id);
             self.push(Event::SurfaceClosed(id));
@@ -304,24 +318,6 @@ impl ProvidesRegistryState for Desktop {
 delegate_dispatch2!(Desktop);
 delegate_registry!(Desktop);
 
-/// Without `wp_presentation` the frame callback must do: it says that it is time for the next frame, so this one was
-/// taken. Its time has milliseconds only.
-impl Dispatch2<WlCallback, Desktop> for Asked {
-    fn event(
-        &self,
-        desktop: &mut Desktop,
-        _: &WlCallback,
-        event: wl_callback::Event,
-        _: &Connection,
-        _: &QueueHandle<Desktop>,
-    ) {
-        if let wl_callback::Event::Done { callback_data } = event {
-            let shown = Shown::At(Duration::from_millis(callback_data.into()));
-            desktop.push(Event::Presented { output: self.output, token: self.token, shown });
-        }
-    }
-}
-
 macro_rules! no_events {
     ($($interface:ty => $event:ty),+ $(,)?) => {
         $(impl Dispatch2<$interface, Desktop> for Quiet {
@@ -336,4 +332,3 @@ no_events! {
     WpViewporter => wp_viewporter::Event,
     WpSinglePixelBufferManagerV1 => wp_single_pixel_buffer_manager_v1::Event,
 }
-

@@ -20,6 +20,9 @@ pub enum ConnectError {
     /// It went away at once.
     #[error("the Wayland compositor does not list what it offers: {0}")]
     Registry(#[from] GlobalError),
+    /// It ended the connection at once.
+    #[error(transparent)]
+    Lost(#[from] DisplayError),
     /// It lacks something that veil cannot do without.
     #[error("the compositor does not offer {0}, without which there is no place for a wallpaper")]
     Missing(&'static str),
@@ -65,17 +68,23 @@ pub struct Display {
 impl Display {
     /// Connects to the compositor that the environment names and binds what veil needs.
     ///
-    /// Waits for the compositor's list of globals: the only wait here, before any loop runs.
+    /// Waits for the compositor's list of globals and for what it says of its outputs: the only wait here, before any
+    /// loop runs. The outputs are then among the events.
     ///
     /// # Errors
     /// [`ConnectError`] names what is missing.
     pub fn connect() -> Result<Self, ConnectError> {
         let connection = Connection::connect_to_env()?;
-        let (list, queue) = registry_queue_init::<Desktop>(&connection)?;
+        let (list, mut queue) = registry_queue_init::<Desktop>(&connection)?;
         let qh = queue.handle();
         let globals = Globals::bind(&list, &qh).map_err(ConnectError::Missing)?;
-        let desktop = Desktop::new(&list, &qh, globals);
-        Ok(Self { connection, queue, desktop })
+        let mut desktop = Desktop::new(&list, &qh, globals);
+        queue.roundtrip(&mut desktop).map_err(DisplayError::from)?;
+        Ok(Self {
+            connection,
+            queue,
+            desktop,
+        })
     }
 
     /// A handle on the connection, to watch its descriptor.
@@ -90,7 +99,9 @@ impl Display {
     pub fn pump(&mut self) -> Result<(), DisplayError> {
         loop {
             self.queue.dispatch_pending(&mut self.desktop)?;
-            let Some(guard) = self.queue.prepare_read() else { continue };
+            let Some(guard) = self.queue.prepare_read() else {
+                continue;
+            };
             match guard.read() {
                 Ok(0) => return Ok(()),
                 Ok(_) => {}

@@ -36,7 +36,11 @@ impl SharedMemory {
     #[allow(unsafe_code)]
     pub fn new(len: usize) -> Result<Self, MemoryError> {
         let error = |source: io::Error| MemoryError { len, source };
-        let fd = memfd_create(c"veil", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING).map_err(|e| error(e.into()))?;
+        if len == 0 {
+            return Err(error(io::ErrorKind::InvalidInput.into()));
+        }
+        let fd = memfd_create(c"veil", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)
+            .map_err(|e| error(e.into()))?;
         ftruncate(&fd, len as u64).map_err(|e| error(e.into()))?;
         // Memory files have been sealable since Linux 3.17; without the seal everything works, only less guarded.
         let _ = fcntl_add_seals(&fd, SealFlags::SHRINK | SealFlags::SEAL);

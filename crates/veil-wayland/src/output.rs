@@ -31,8 +31,10 @@ pub struct Output {
 
 impl Output {
     pub(crate) fn from_info(info: &OutputInfo) -> Self {
-        let swapped =
-            matches!(info.transform, Transform::_90 | Transform::_270 | Transform::Flipped90 | Transform::Flipped270);
+        let swapped = matches!(
+            info.transform,
+            Transform::_90 | Transform::_270 | Transform::Flipped90 | Transform::Flipped270
+        );
         let mode = info.modes.iter().find(|mode| mode.current);
         let from_pair = |(w, h): (i32, i32)| Size::new(w.max(0) as u32, h.max(0) as u32);
         let scale = info.scale_factor.max(1) as u32;

@@ -26,7 +26,10 @@ pub(crate) fn surface_placement(
     logical: Size,
 ) -> Option<SurfacePlacement> {
     let surface = plan.surface(mode, pixels)?;
-    let (sx, sy) = (f64::from(logical.w) / f64::from(pixels.w), f64::from(logical.h) / f64::from(pixels.h));
+    let (sx, sy) = (
+        f64::from(logical.w) / f64::from(pixels.w),
+        f64::from(logical.h) / f64::from(pixels.h),
+    );
     let span = |start: f64, len: f64, scale: f64| {
         let first = (start * scale).round();
         let last = ((start + len) * scale).round().max(first + 1.0);
@@ -69,7 +72,10 @@ mod tests {
         let plan = TargetPlan::whole(Picture::plain(HD));
         let placement = surface_placement(&plan, FitMode::Fill, HD, HD).unwrap();
         assert_eq!(placement.source, None);
-        assert_eq!((placement.position, placement.destination), ((0, 0), (1920, 1080)));
+        assert_eq!(
+            (placement.position, placement.destination),
+            ((0, 0), (1920, 1080))
+        );
     }
 
     #[test]
@@ -77,7 +83,12 @@ mod tests {
         let pixels = Size::new(1366, 768);
         let logical = Size::new(911, 512);
         let picture = Picture::plain(HD);
-        let plan = TargetPlan::new(picture, &Demand { uses: vec![(FitMode::Fill, pixels)] });
+        let plan = TargetPlan::new(
+            picture,
+            &Demand {
+                uses: vec![(FitMode::Fill, pixels)],
+            },
+        );
         let placement = surface_placement(&plan, FitMode::Fill, pixels, logical).unwrap();
         assert_eq!((placement.position, placement.destination), ((0, 0), (911, 512)));
         assert_eq!(placement.source, None);
@@ -88,7 +99,8 @@ mod tests {
         for (w, h) in [(1367u32, 769u32), (3, 5), (16, 16), (4096, 2)] {
             for mode in FitMode::ALL {
                 let plan = TargetPlan::whole(Picture::plain(Size::new(w, h)));
-                let Some(p) = surface_placement(&plan, mode, Size::new(1111, 777), Size::new(740, 518)) else {
+                let Some(p) = surface_placement(&plan, mode, Size::new(1111, 777), Size::new(740, 518))
+                else {
                     panic!("{w}x{h} {mode}: nothing to see")
                 };
                 if let Some(s) = p.source {

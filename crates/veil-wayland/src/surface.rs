@@ -11,7 +11,7 @@ use crate::{
     memory::{MemoryError, SharedMemory},
     output::OutputId,
     placement::{SurfacePlacement, surface_placement},
-    presentation::Asked,
+    presentation::{Asked, Witness},
 };
 use smithay_client_toolkit::{
     compositor::Surface,
@@ -78,6 +78,7 @@ pub(crate) struct WallpaperSurface {
     logical: Option<Size>,
     basis: Option<Basis>,
     placement: Option<SurfacePlacement>,
+    witness: Witness,
 }
 
 impl WallpaperSurface {
@@ -123,11 +124,17 @@ impl WallpaperSurface {
             logical: None,
             basis: None,
             placement: None,
+            witness: Witness::new(globals.presentation.is_some()),
         }
     }
 
     pub(crate) fn is(&self, layer: &LayerSurface) -> bool {
         self.layer == *layer
+    }
+
+    /// Whose word counts on when a commit was shown.
+    pub(crate) fn witness(&mut self) -> &mut Witness {
+        &mut self.witness
     }
 
     pub(crate) fn logical(&self) -> Option<Size> {
@@ -182,7 +189,9 @@ impl WallpaperSurface {
             }
             None => {
                 let mut memory = SharedMemory::new(4)?;
-                memory.bytes_mut().copy_from_slice(&self.color.xrgb8888().to_le_bytes());
+                memory
+                    .bytes_mut()
+                    .copy_from_slice(&self.color.xrgb8888().to_le_bytes());
                 let pool = globals.shm.create_pool(memory.as_fd(), 4, qh, Quiet);
                 let buffer =
                     pool.create_buffer(0, 1, 1, 4, wl_shm::Format::Xrgb8888, qh, InFlight::default());
@@ -211,12 +220,21 @@ impl WallpaperSurface {
         pixels: Size,
         token: u64,
     ) -> Result<bool, SurfaceError> {
-        let Some(logical) = self.logical else { return Ok(false) };
-        let basis = Basis { plan: content.presentable.plan, mode: content.mode, pixels, logical };
+        let Some(logical) = self.logical else {
+            return Ok(false);
+        };
+        let basis = Basis {
+            plan: content.presentable.plan,
+            mode: content.mode,
+            pixels,
+            logical,
+        };
         let moved = self.basis != Some(basis);
         if moved {
             let placement = surface_placement(&basis.plan, basis.mode, pixels, logical);
-            let Some(placement) = placement else { return Ok(false) };
+            let Some(placement) = placement else {
+                return Ok(false);
+            };
             self.basis = Some(basis);
             if self.placement != Some(placement) {
                 self.place(placement);
@@ -225,14 +243,19 @@ impl WallpaperSurface {
         let buffer = self.buffers.hold(&globals.shm, qh, &content.presentable.target)?;
         self.picture.attach(Some(buffer), 0, 0);
         self.picture.damage_buffer(0, 0, i32::MAX, i32::MAX);
-        let asked = Asked { output: self.output, token };
-        match &globals.presentation {
-            Some(presentation) => {
-                presentation.feedback(&self.picture, qh, asked);
-            }
-            None => {
-                self.picture.frame(qh, asked);
-            }
+        let asked = Asked {
+            output: self.output,
+            token,
+        };
+        if let Some(presentation) = globals
+            .presentation
+            .as_ref()
+            .filter(|_| self.witness.asks_feedback())
+        {
+            presentation.feedback(&self.picture, qh, asked);
+        }
+        if self.witness.asks_callback() {
+            self.picture.frame(qh, asked);
         }
         self.picture.commit();
         if moved {
