@@ -80,13 +80,21 @@ pub struct Colorimetry {
 
 impl Colorimetry {
     /// sRGB in full range: what still pictures and RGB video are unless they say otherwise.
-    pub const SRGB: Self =
-        Self { matrix: Matrix::Rgb, range: Range::Full, primaries: Primaries::Bt709, transfer: Transfer::Sdr };
+    pub const SRGB: Self = Self {
+        matrix: Matrix::Rgb,
+        range: Range::Full,
+        primaries: Primaries::Bt709,
+        transfer: Transfer::Sdr,
+    };
 
     /// What a YCbCr video of this height is when it does not say: above 576 lines BT.709, else BT.601; limited range.
     pub const fn assumed(height: u32) -> Self {
         Self {
-            matrix: if height > 576 { Matrix::Bt709 } else { Matrix::Bt601 },
+            matrix: if height > 576 {
+                Matrix::Bt709
+            } else {
+                Matrix::Bt601
+            },
             range: Range::Limited,
             primaries: Primaries::Bt709,
             transfer: Transfer::Sdr,
@@ -130,11 +138,20 @@ pub struct ChromaSite {
 
 impl ChromaSite {
     /// Type 0, “left”: MPEG-2, H.264 and HEVC unless they say otherwise.
-    pub const LEFT: Self = Self { horizontal: Siting::Cosited, vertical: Siting::Centered };
+    pub const LEFT: Self = Self {
+        horizontal: Siting::Cosited,
+        vertical: Siting::Centered,
+    };
     /// Type 1, “centre”: JPEG, MPEG-1.
-    pub const CENTER: Self = Self { horizontal: Siting::Centered, vertical: Siting::Centered };
+    pub const CENTER: Self = Self {
+        horizontal: Siting::Centered,
+        vertical: Siting::Centered,
+    };
     /// Type 2, “top left”: BT.2020 and Blu-ray UHD.
-    pub const TOP_LEFT: Self = Self { horizontal: Siting::Cosited, vertical: Siting::Cosited };
+    pub const TOP_LEFT: Self = Self {
+        horizontal: Siting::Cosited,
+        vertical: Siting::Cosited,
+    };
 }
 
 /// The affine map from sample codes to R′G′B′: `rgb = matrix · (code − offset)`, where the result is 0 to 1 and codes are
@@ -162,7 +179,10 @@ impl Colorimetry {
         let middle = 128.0 * one;
         let Some((kr, kb)) = self.matrix.luma_weights() else {
             let s = 1.0 / luma;
-            return CodesToRgb { offset: [black; 3], matrix: [[s, 0.0, 0.0], [0.0, s, 0.0], [0.0, 0.0, s]] };
+            return CodesToRgb {
+                offset: [black; 3],
+                matrix: [[s, 0.0, 0.0], [0.0, s, 0.0], [0.0, 0.0, s]],
+            };
         };
         let kg = 1.0 - kr - kb;
         let (y, cb, cr) = (1.0 / luma, 2.0 * (1.0 - kb) / chroma, 2.0 * (1.0 - kr) / chroma);
@@ -179,7 +199,8 @@ mod tests {
 
     fn rgb(color: Colorimetry, bits: u8, code: [f64; 3]) -> [f64; 3] {
         let m = color.codes_to_rgb(bits);
-        m.matrix.map(|row| (0..3).map(|i| row[i] * (code[i] - m.offset[i])).sum())
+        m.matrix
+            .map(|row| (0..3).map(|i| row[i] * (code[i] - m.offset[i])).sum())
     }
 
     #[test]
@@ -195,6 +216,9 @@ mod tests {
         }
         // BT.709's blue is (32, 240, 118) in limited range, rounded to whole codes.
         let blue = rgb(Colorimetry::assumed(1080), 8, [32.0, 240.0, 118.0]);
-        assert!(blue[0].abs() < 0.01 && blue[1].abs() < 0.01 && (blue[2] - 1.0).abs() < 0.01, "{blue:?}");
+        assert!(
+            blue[0].abs() < 0.01 && blue[1].abs() < 0.01 && (blue[2] - 1.0).abs() < 0.01,
+            "{blue:?}"
+        );
     }
 }

@@ -53,11 +53,25 @@ pub struct FormatInfo {
 }
 
 const fn c(plane: u8, offset: u8, step: u8) -> Component {
-    Component { plane, offset, step, word: 1, shift: 0, bits: 8 }
+    Component {
+        plane,
+        offset,
+        step,
+        word: 1,
+        shift: 0,
+        bits: 8,
+    }
 }
 
 const fn w(plane: u8, offset: u8, step: u8, shift: u8, bits: u8) -> Component {
-    Component { plane, offset, step, word: 2, shift, bits }
+    Component {
+        plane,
+        offset,
+        step,
+        word: 2,
+        shift,
+        bits,
+    }
 }
 
 macro_rules! formats {
@@ -162,7 +176,10 @@ formats! {
 impl PixelFormat {
     /// The format with this GStreamer name.
     pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.iter().copied().find(|format| format.info().name == name)
+        Self::ALL
+            .iter()
+            .copied()
+            .find(|format| format.info().name == name)
     }
 
     /// Whether it carries alpha.
@@ -202,10 +219,9 @@ impl FormatInfo {
         (0..self.components.len())
             .filter(|&i| usize::from(self.components[i].plane) == plane)
             .map(|i| {
-                let comp = &self.components[i];
+                // Whole pixels, with bytes that no component uses.
                 let columns = self.component_size(i, width, 0).0 as usize;
-                let last = columns.saturating_sub(1) * usize::from(comp.step);
-                last + usize::from(comp.offset) + usize::from(comp.word)
+                columns * usize::from(self.components[i].step)
             })
             .max()
             .unwrap_or(0)
@@ -222,12 +238,21 @@ mod tests {
             let info = format.info();
             assert_eq!(PixelFormat::from_name(info.name), Some(format));
             let colors = if info.model == Model::Gray { 1 } else { 3 };
-            assert!(info.components.len() == colors || info.components.len() == colors + 1, "{format:?}");
+            assert!(
+                info.components.len() == colors || info.components.len() == colors + 1,
+                "{format:?}"
+            );
             for comp in info.components {
-                assert!(comp.plane < info.planes && comp.word * 8 >= comp.shift + comp.bits, "{format:?}");
+                assert!(
+                    comp.plane < info.planes && comp.word * 8 >= comp.shift + comp.bits,
+                    "{format:?}"
+                );
             }
             for plane in 0..usize::from(info.planes) {
-                assert!(info.plane_row_bytes(plane, 1) > 0 && info.plane_rows(plane, 1) == 1, "{format:?}");
+                assert!(
+                    info.plane_row_bytes(plane, 1) > 0 && info.plane_rows(plane, 1) == 1,
+                    "{format:?}"
+                );
             }
         }
     }
@@ -240,5 +265,6 @@ mod tests {
         assert_eq!(nv12.plane_rows(1, 769), 385);
         assert_eq!(PixelFormat::Yuy2.info().plane_row_bytes(0, 3), 8);
         assert_eq!(PixelFormat::Rgb.info().plane_row_bytes(0, 3), 9);
+        assert_eq!(PixelFormat::Bgrx.info().plane_row_bytes(0, 3), 12);
     }
 }

@@ -64,7 +64,12 @@ pub struct Rect {
 impl Rect {
     /// The whole of a picture of this size.
     pub const fn whole(size: Size) -> Self {
-        Self { x: 0, y: 0, w: size.w, h: size.h }
+        Self {
+            x: 0,
+            y: 0,
+            w: size.w,
+            h: size.h,
+        }
     }
 
     /// Its columns and rows.
@@ -76,7 +81,12 @@ impl Rect {
     pub fn clamped(self, size: Size) -> Self {
         let x = self.x.min(size.w);
         let y = self.y.min(size.h);
-        Self { x, y, w: self.w.min(size.w - x), h: self.h.min(size.h - y) }
+        Self {
+            x,
+            y,
+            w: self.w.min(size.w - x),
+            h: self.h.min(size.h - y),
+        }
     }
 }
 
@@ -100,7 +110,12 @@ impl RectF {
         let y = self.y.min(other.y);
         let right = (self.x + self.w).max(other.x + other.w);
         let bottom = (self.y + self.h).max(other.y + other.h);
-        Self { x, y, w: right - x, h: bottom - y }
+        Self {
+            x,
+            y,
+            w: right - x,
+            h: bottom - y,
+        }
     }
 }
 
@@ -175,24 +190,53 @@ pub struct Placement {
 pub fn place(mode: FitMode, picture: (f64, f64), output: Size) -> Placement {
     let (pw, ph) = picture;
     let (ow, oh) = (f64::from(output.w), f64::from(output.h));
-    let whole = RectF { x: 0.0, y: 0.0, w: pw, h: ph };
-    let screen = RectF { x: 0.0, y: 0.0, w: ow, h: oh };
+    let whole = RectF {
+        x: 0.0,
+        y: 0.0,
+        w: pw,
+        h: ph,
+    };
+    let screen = RectF {
+        x: 0.0,
+        y: 0.0,
+        w: ow,
+        h: oh,
+    };
     if !(pw > 0.0 && ph > 0.0 && ow > 0.0 && oh > 0.0) {
-        return Placement { source: RectF::default(), dest: RectF::default() };
+        return Placement {
+            source: RectF::default(),
+            dest: RectF::default(),
+        };
     }
     match mode {
-        FitMode::Stretch => Placement { source: whole, dest: screen },
+        FitMode::Stretch => Placement {
+            source: whole,
+            dest: screen,
+        },
         FitMode::Fill => {
             let scale = (ow / pw).max(oh / ph);
             let (w, h) = ((ow / scale).min(pw), (oh / scale).min(ph));
-            Placement { source: RectF { x: (pw - w) / 2.0, y: (ph - h) / 2.0, w, h }, dest: screen }
+            Placement {
+                source: RectF {
+                    x: (pw - w) / 2.0,
+                    y: (ph - h) / 2.0,
+                    w,
+                    h,
+                },
+                dest: screen,
+            }
         }
         FitMode::Fit => {
             let scale = (ow / pw).min(oh / ph);
             // Whole pixels: a bar's edge is sharp, and a picture that nearly fits fills the output.
             let w = (pw * scale).round().clamp(1.0, ow);
             let h = (ph * scale).round().clamp(1.0, oh);
-            let dest = RectF { x: ((ow - w) / 2.0).floor(), y: ((oh - h) / 2.0).floor(), w, h };
+            let dest = RectF {
+                x: ((ow - w) / 2.0).floor(),
+                y: ((oh - h) / 2.0).floor(),
+                w,
+                h,
+            };
             Placement { source: whole, dest }
         }
         FitMode::Center => {
@@ -217,8 +261,18 @@ pub fn place(mode: FitMode, picture: (f64, f64), output: Size) -> Placement {
             let (w, h) = (pw.round().max(1.0), ph.round().max(1.0));
             let (seen_w, seen_h) = (w.min(ow), h.min(oh));
             Placement {
-                source: RectF { x: 0.0, y: 0.0, w: seen_w * pw / w, h: seen_h * ph / h },
-                dest: RectF { x: 0.0, y: 0.0, w: seen_w, h: seen_h },
+                source: RectF {
+                    x: 0.0,
+                    y: 0.0,
+                    w: seen_w * pw / w,
+                    h: seen_h * ph / h,
+                },
+                dest: RectF {
+                    x: 0.0,
+                    y: 0.0,
+                    w: seen_w,
+                    h: seen_h,
+                },
             }
         }
     }
@@ -234,23 +288,71 @@ mod tests {
     #[test]
     fn fill_cuts_both_sides_alike() {
         let p = place(FitMode::Fill, (5120.0, 1440.0), HD);
-        assert_eq!(p.source, RectF { x: 1280.0, y: 0.0, w: 2560.0, h: 1440.0 });
-        assert_eq!(p.dest, RectF { x: 0.0, y: 0.0, w: 1920.0, h: 1080.0 });
+        assert_eq!(
+            p.source,
+            RectF {
+                x: 1280.0,
+                y: 0.0,
+                w: 2560.0,
+                h: 1440.0
+            }
+        );
+        assert_eq!(
+            p.dest,
+            RectF {
+                x: 0.0,
+                y: 0.0,
+                w: 1920.0,
+                h: 1080.0
+            }
+        );
     }
 
     #[test]
     fn fit_leaves_bars() {
         let p = place(FitMode::Fit, (1080.0, 1920.0), HD);
-        assert_eq!(p.dest, RectF { x: 656.0, y: 0.0, w: 608.0, h: 1080.0 });
+        assert_eq!(
+            p.dest,
+            RectF {
+                x: 656.0,
+                y: 0.0,
+                w: 608.0,
+                h: 1080.0
+            }
+        );
     }
 
     #[test]
     fn center_is_pixel_exact() {
         let p = place(FitMode::Center, (640.0, 360.0), HD);
-        assert_eq!(p.dest, RectF { x: 640.0, y: 360.0, w: 640.0, h: 360.0 });
+        assert_eq!(
+            p.dest,
+            RectF {
+                x: 640.0,
+                y: 360.0,
+                w: 640.0,
+                h: 360.0
+            }
+        );
         let p = place(FitMode::Center, (3840.0, 2161.0), HD);
-        assert_eq!(p.source, RectF { x: 960.0, y: 540.0, w: 1920.0, h: 1080.0 });
-        assert_eq!(p.dest, RectF { x: 0.0, y: 0.0, w: 1920.0, h: 1080.0 });
+        assert_eq!(
+            p.source,
+            RectF {
+                x: 960.0,
+                y: 540.0,
+                w: 1920.0,
+                h: 1080.0
+            }
+        );
+        assert_eq!(
+            p.dest,
+            RectF {
+                x: 0.0,
+                y: 0.0,
+                w: 1920.0,
+                h: 1080.0
+            }
+        );
     }
 
     proptest! {

@@ -12,8 +12,9 @@ pub mod orientation;
 pub mod plan;
 pub mod presentable;
 pub mod rgb;
+pub mod tone_map;
 
-pub use color::{ChromaSite, Colorimetry, Matrix, Primaries, Range, Siting, Transfer};
+pub use color::{ChromaSite, CodesToRgb, Colorimetry, Matrix, Primaries, Range, Siting, Transfer};
 pub use format::{Component, FormatInfo, Model, PixelFormat};
 pub use geometry::{FitMode, Placement, Rect, RectF, Size, place};
 pub use orientation::Orientation;

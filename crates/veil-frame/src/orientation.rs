@@ -17,14 +17,20 @@ pub struct Orientation {
 
 impl Orientation {
     /// Upright as it is stored.
-    pub const UPRIGHT: Self = Self { mirrored: false, quarters: 0 };
+    pub const UPRIGHT: Self = Self {
+        mirrored: false,
+        quarters: 0,
+    };
 
     /// All eight.
     pub const ALL: [Self; 8] = {
         let mut all = [Self::UPRIGHT; 8];
         let mut i = 0;
         while i < 8 {
-            all[i] = Self { mirrored: i >= 4, quarters: (i % 4) as u8 };
+            all[i] = Self {
+                mirrored: i >= 4,
+                quarters: (i % 4) as u8,
+            };
             i += 1;
         }
         all
@@ -69,7 +75,11 @@ impl Orientation {
 
     /// The size of the upright picture for a stored one.
     pub const fn upright(self, stored: Size) -> Size {
-        if self.swaps_axes() { stored.swapped() } else { stored }
+        if self.swaps_axes() {
+            stored.swapped()
+        } else {
+            stored
+        }
     }
 
     /// The number of `wl_output.transform` that a buffer with these contents has: the compositor then turns it upright.
@@ -91,9 +101,24 @@ impl Orientation {
         // Undo the clockwise turn.
         let mut r = match self.quarters % 4 {
             0 => rect,
-            1 => RectF { x: rect.y, y: h - rect.x - rect.w, w: rect.h, h: rect.w },
-            2 => RectF { x: w - rect.x - rect.w, y: h - rect.y - rect.h, w: rect.w, h: rect.h },
-            _ => RectF { x: w - rect.y - rect.h, y: rect.x, w: rect.h, h: rect.w },
+            1 => RectF {
+                x: rect.y,
+                y: h - rect.x - rect.w,
+                w: rect.h,
+                h: rect.w,
+            },
+            2 => RectF {
+                x: w - rect.x - rect.w,
+                y: h - rect.y - rect.h,
+                w: rect.w,
+                h: rect.h,
+            },
+            _ => RectF {
+                x: w - rect.y - rect.h,
+                y: rect.x,
+                w: rect.h,
+                h: rect.w,
+            },
         };
         if self.mirrored {
             r.x = w - r.x - r.w;
@@ -109,9 +134,24 @@ impl Orientation {
         }
         match self.quarters % 4 {
             0 => rect,
-            1 => RectF { x: h - rect.y - rect.h, y: rect.x, w: rect.h, h: rect.w },
-            2 => RectF { x: w - rect.x - rect.w, y: h - rect.y - rect.h, w: rect.w, h: rect.h },
-            _ => RectF { x: rect.y, y: w - rect.x - rect.w, w: rect.h, h: rect.w },
+            1 => RectF {
+                x: h - rect.y - rect.h,
+                y: rect.x,
+                w: rect.h,
+                h: rect.w,
+            },
+            2 => RectF {
+                x: w - rect.x - rect.w,
+                y: h - rect.y - rect.h,
+                w: rect.w,
+                h: rect.h,
+            },
+            _ => RectF {
+                x: rect.y,
+                y: w - rect.x - rect.w,
+                w: rect.h,
+                h: rect.w,
+            },
         }
     }
 }
@@ -123,7 +163,12 @@ mod tests {
     #[test]
     fn there_and_back() {
         let stored = (40.0, 30.0);
-        let part = RectF { x: 3.0, y: 5.0, w: 7.0, h: 11.0 };
+        let part = RectF {
+            x: 3.0,
+            y: 5.0,
+            w: 7.0,
+            h: 11.0,
+        };
         for o in Orientation::ALL {
             assert_eq!(o.to_stored(o.to_upright(part, stored), stored), part, "{o:?}");
         }
@@ -131,16 +176,39 @@ mod tests {
 
     #[test]
     fn a_quarter_clockwise_takes_the_top_to_the_right() {
-        let top = RectF { x: 0.0, y: 0.0, w: 40.0, h: 1.0 };
-        let turned = Orientation { mirrored: false, quarters: 1 }.to_upright(top, (40.0, 30.0));
-        assert_eq!(turned, RectF { x: 29.0, y: 0.0, w: 1.0, h: 40.0 });
+        let top = RectF {
+            x: 0.0,
+            y: 0.0,
+            w: 40.0,
+            h: 1.0,
+        };
+        let turned = Orientation {
+            mirrored: false,
+            quarters: 1,
+        }
+        .to_upright(top, (40.0, 30.0));
+        assert_eq!(
+            turned,
+            RectF {
+                x: 29.0,
+                y: 0.0,
+                w: 1.0,
+                h: 40.0
+            }
+        );
     }
 
     #[test]
     fn exif_and_tags_agree() {
         let names = [
-            "rotate-0", "flip-rotate-0", "rotate-180", "flip-rotate-180", "flip-rotate-270", "rotate-90",
-            "flip-rotate-90", "rotate-270",
+            "rotate-0",
+            "flip-rotate-0",
+            "rotate-180",
+            "flip-rotate-180",
+            "flip-rotate-270",
+            "rotate-90",
+            "flip-rotate-90",
+            "rotate-270",
         ];
         for (value, name) in (1u16..).zip(names) {
             assert_eq!(Some(Orientation::from_exif(value)), Orientation::from_tag(name));

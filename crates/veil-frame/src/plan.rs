@@ -62,7 +62,10 @@ impl Picture {
         }
         let (n, d) = (u64::from(self.pixel_aspect.0), u64::from(self.pixel_aspect.1));
         if n == 0 || d == 0 || n > 64 * d || d > 64 * n {
-            return Err(PictureError::PixelAspect(self.pixel_aspect.0, self.pixel_aspect.1));
+            return Err(PictureError::PixelAspect(
+                self.pixel_aspect.0,
+                self.pixel_aspect.1,
+            ));
         }
         Ok(self)
     }
@@ -78,7 +81,11 @@ impl Picture {
     /// Width and height of the upright picture in square pixels.
     pub fn display_size(&self) -> (f64, f64) {
         let (w, h) = self.square();
-        if self.orientation.swaps_axes() { (h, w) } else { (w, h) }
+        if self.orientation.swaps_axes() {
+            (h, w)
+        } else {
+            (w, h)
+        }
     }
 
     /// A rectangle of the upright picture in square pixels, as one of stored pixels (from the stored picture's origin).
@@ -133,7 +140,12 @@ impl TargetPlan {
             w: f64::from(picture.crop.w),
             h: f64::from(picture.crop.h),
         };
-        Self { picture, crop, size: picture.crop.size(), canvas: picture.crop.size() }
+        Self {
+            picture,
+            crop,
+            size: picture.crop.size(),
+            canvas: picture.crop.size(),
+        }
     }
 
     /// The cheapest target that serves every surface: all that any of them sees, scaled down to what the largest needs.
@@ -156,14 +168,20 @@ impl TargetPlan {
                 repeat = (repeat.0.max(tiles.0), repeat.1.max(tiles.1));
             }
             let source = picture.to_stored(placement.source);
-            let dest = if swap { (placement.dest.h, placement.dest.w) } else { (placement.dest.w, placement.dest.h) };
+            let dest = if swap {
+                (placement.dest.h, placement.dest.w)
+            } else {
+                (placement.dest.w, placement.dest.h)
+            };
             let needed = (dest.0 / source.w, dest.1 / source.h);
             // A tile is drawn at its size, whatever shape its pixels have; everything else is never enlarged here.
             let limit = if mode == FitMode::Tile { f64::INFINITY } else { 1.0 };
             scale = (scale.0.max(needed.0.min(limit)), scale.1.max(needed.1.min(limit)));
             seen = Some(seen.map_or(source, |all| all.union(source)));
         }
-        let Some(mut seen) = seen else { return Self::whole(picture) };
+        let Some(mut seen) = seen else {
+            return Self::whole(picture);
+        };
         let whole = Self::whole(picture).crop;
         if repeat.0 > 1 {
             (seen.x, seen.w) = (whole.x, whole.w);
@@ -175,7 +193,12 @@ impl TargetPlan {
         let (y, h, rows) = axis(seen.y, seen.h, scale.1, whole.y, whole.h);
         let size = Size::new(columns, rows);
         let canvas = Size::new(columns.saturating_mul(repeat.0), rows.saturating_mul(repeat.1));
-        Self { picture, crop: RectF { x, y, w, h }, size, canvas }
+        Self {
+            picture,
+            crop: RectF { x, y, w, h },
+            size,
+            canvas,
+        }
     }
 
     /// The part that a surface in this mode on an output of this size shows.
@@ -193,12 +216,18 @@ impl TargetPlan {
                 w: f64::from(output.w.min(upright.w)),
                 h: f64::from(output.h.min(upright.h)),
             };
-            return (seen.w > 0.0 && seen.h > 0.0).then_some(SurfacePlan { source: seen, dest: seen });
+            return (seen.w > 0.0 && seen.h > 0.0).then_some(SurfacePlan {
+                source: seen,
+                dest: seen,
+            });
         }
         let placement = place(mode, self.picture.display_size(), output);
         let to_target = |upright: RectF| {
             let stored = self.picture.to_stored(upright);
-            let (sx, sy) = (f64::from(self.size.w) / self.crop.w, f64::from(self.size.h) / self.crop.h);
+            let (sx, sy) = (
+                f64::from(self.size.w) / self.crop.w,
+                f64::from(self.size.h) / self.crop.h,
+            );
             let r = RectF {
                 x: (stored.x - self.crop.x) * sx,
                 y: (stored.y - self.crop.y) * sy,
@@ -210,7 +239,12 @@ impl TargetPlan {
         let wanted = to_target(placement.source);
         // The first tile, upright: what there is.
         let tile = orientation.to_upright(
-            RectF { x: 0.0, y: 0.0, w: f64::from(self.size.w), h: f64::from(self.size.h) },
+            RectF {
+                x: 0.0,
+                y: 0.0,
+                w: f64::from(self.size.w),
+                h: f64::from(self.size.h),
+            },
             canvas,
         );
         let source = intersect(wanted, tile)?;
@@ -230,7 +264,13 @@ impl TargetPlan {
 fn intersect(r: RectF, bounds: RectF) -> Option<RectF> {
     const NEAR: f64 = 1.0 / 256.0;
     let clip = |low: f64, len: f64, bound: f64, size: f64| {
-        let near = |edge: f64, border: f64| if (edge - border).abs() < NEAR { border } else { edge };
+        let near = |edge: f64, border: f64| {
+            if (edge - border).abs() < NEAR {
+                border
+            } else {
+                edge
+            }
+        };
         let start = near(low, bound).max(bound);
         let end = near(low + len, bound + size).min(bound + size);
         (start, end - start)
@@ -268,30 +308,65 @@ mod tests {
     fn a_large_video_is_drawn_at_the_size_of_the_screen() {
         let plan = TargetPlan::new(Picture::plain(UHD), &demand(&[(FitMode::Fill, HD)]));
         assert_eq!((plan.size, plan.canvas), (HD, HD));
-        assert_eq!(plan.crop, RectF { x: 0.0, y: 0.0, w: 3840.0, h: 2160.0 });
+        assert_eq!(
+            plan.crop,
+            RectF {
+                x: 0.0,
+                y: 0.0,
+                w: 3840.0,
+                h: 2160.0
+            }
+        );
     }
 
     #[test]
     fn only_what_is_seen_is_drawn() {
         let wide = Picture::plain(Size::new(5120, 1440));
         let plan = TargetPlan::new(wide, &demand(&[(FitMode::Fill, HD)]));
-        assert_eq!(plan.crop, RectF { x: 1280.0, y: 0.0, w: 2560.0, h: 1440.0 });
+        assert_eq!(
+            plan.crop,
+            RectF {
+                x: 1280.0,
+                y: 0.0,
+                w: 2560.0,
+                h: 1440.0
+            }
+        );
         assert_eq!(plan.size, HD);
         let surface = plan.surface(FitMode::Fill, HD).unwrap();
-        assert_eq!(surface.source, RectF { x: 0.0, y: 0.0, w: 1920.0, h: 1080.0 });
+        assert_eq!(
+            surface.source,
+            RectF {
+                x: 0.0,
+                y: 0.0,
+                w: 1920.0,
+                h: 1080.0
+            }
+        );
     }
 
     #[test]
     fn a_single_output_gets_its_pixels_one_to_one() {
-        for output in [Size::new(1366, 768), Size::new(1280, 1024), Size::new(800, 601), Size::new(1079, 1919)] {
+        for output in [
+            Size::new(1366, 768),
+            Size::new(1280, 1024),
+            Size::new(800, 601),
+            Size::new(1079, 1919),
+        ] {
             for mode in [FitMode::Fill, FitMode::Fit, FitMode::Stretch] {
                 for orientation in Orientation::ALL {
-                    let picture = Picture { orientation, ..Picture::plain(UHD) };
+                    let picture = Picture {
+                        orientation,
+                        ..Picture::plain(UHD)
+                    };
                     let plan = TargetPlan::new(picture, &demand(&[(mode, output)]));
                     let s = plan.surface(mode, output).unwrap();
                     let upright = orientation.upright(plan.canvas);
                     let near = |a: f64, b: f64| (a - b).abs() < 1.0 / 256.0;
-                    assert!(near(s.source.w, s.dest.w) && near(s.source.h, s.dest.h), "{output} {mode} {s:?}");
+                    assert!(
+                        near(s.source.w, s.dest.w) && near(s.source.h, s.dest.h),
+                        "{output} {mode} {s:?}"
+                    );
                     assert!(near(s.source.w, f64::from(upright.w)) && near(s.source.h, f64::from(upright.h)));
                 }
             }
@@ -300,7 +375,10 @@ mod tests {
 
     #[test]
     fn a_small_video_is_not_enlarged() {
-        let plan = TargetPlan::new(Picture::plain(Size::new(640, 360)), &demand(&[(FitMode::Fill, HD)]));
+        let plan = TargetPlan::new(
+            Picture::plain(Size::new(640, 360)),
+            &demand(&[(FitMode::Fill, HD)]),
+        );
         assert_eq!(plan.size, Size::new(640, 360));
     }
 
@@ -310,19 +388,52 @@ mod tests {
         let plan = TargetPlan::new(picture, &demand(&[(FitMode::Tile, HD), (FitMode::Fit, HD)]));
         assert_eq!(plan.canvas, Size::new(2000, 1200));
         let fit = plan.surface(FitMode::Fit, HD).unwrap();
-        assert_eq!(fit.source, RectF { x: 0.0, y: 0.0, w: 500.0, h: 400.0 });
+        assert_eq!(
+            fit.source,
+            RectF {
+                x: 0.0,
+                y: 0.0,
+                w: 500.0,
+                h: 400.0
+            }
+        );
         let tile = plan.surface(FitMode::Tile, HD).unwrap();
         assert_eq!((tile.source.w, tile.dest.h), (1920.0, 1080.0));
     }
 
     #[test]
     fn oblong_pixels_widen_the_picture() {
-        let pal = Picture { pixel_aspect: (16, 11), ..Picture::plain(Size::new(704, 576)) };
+        let pal = Picture {
+            pixel_aspect: (16, 11),
+            ..Picture::plain(Size::new(704, 576))
+        };
         assert_eq!(pal.display_size(), (1024.0, 576.0));
-        let tall = Picture { pixel_aspect: (1, 2), ..Picture::plain(Size::new(100, 100)) };
+        let tall = Picture {
+            pixel_aspect: (1, 2),
+            ..Picture::plain(Size::new(100, 100))
+        };
         assert_eq!(tall.display_size(), (100.0, 200.0));
-        assert!(Picture { pixel_aspect: (0, 1), ..pal }.checked().is_err());
-        assert!(Picture { crop: Rect { x: 704, y: 0, w: 9, h: 9 }, ..pal }.checked().is_err());
+        assert!(
+            Picture {
+                pixel_aspect: (0, 1),
+                ..pal
+            }
+            .checked()
+            .is_err()
+        );
+        assert!(
+            Picture {
+                crop: Rect {
+                    x: 704,
+                    y: 0,
+                    w: 9,
+                    h: 9
+                },
+                ..pal
+            }
+            .checked()
+            .is_err()
+        );
     }
 
     fn picture() -> impl Strategy<Value = Picture> {

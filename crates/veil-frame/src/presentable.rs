@@ -51,14 +51,19 @@ impl Released {
     pub fn wait_beyond(&self, seen: u64, limit: Duration) -> bool {
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let waiting = |s: &mut ReleasedState| s.count == seen && !s.interrupted;
-        let (state, _) =
-            self.changed.wait_timeout_while(state, limit, waiting).unwrap_or_else(PoisonError::into_inner);
+        let (state, _) = self
+            .changed
+            .wait_timeout_while(state, limit, waiting)
+            .unwrap_or_else(PoisonError::into_inner);
         state.count != seen
     }
 
     /// Ends waits now and until it is called with `false`.
     pub fn interrupt(&self, interrupted: bool) {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner).interrupted = interrupted;
+        self.state
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .interrupted = interrupted;
         self.changed.notify_all();
     }
 
@@ -87,10 +92,24 @@ pub struct Target {
 
 impl Target {
     /// Describes memory as a target; `released` is told whenever its last user is gone.
-    pub fn new(backing: Backing, size: Size, stride: u32, fourcc: DrmFourcc, released: Arc<Released>) -> Arc<Self> {
+    pub fn new(
+        backing: Backing,
+        size: Size,
+        stride: u32,
+        fourcc: DrmFourcc,
+        released: Arc<Released>,
+    ) -> Arc<Self> {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let id = NEXT.fetch_add(1, Ordering::Relaxed);
-        Arc::new(Self { id, backing, size, stride, fourcc, users: AtomicUsize::new(0), released })
+        Arc::new(Self {
+            id,
+            backing,
+            size,
+            stride,
+            fourcc,
+            users: AtomicUsize::new(0),
+            released,
+        })
     }
 
     /// Takes the target for drawing if nobody uses it.
@@ -161,7 +180,13 @@ mod tests {
     fn target(released: &Arc<Released>) -> Arc<Target> {
         let fd = OwnedFd::from(std::fs::File::open("/dev/null").unwrap());
         let backing = Backing::Shm { fd, len: 0 };
-        Target::new(backing, Size::new(4, 4), 16, DrmFourcc::Xrgb8888, Arc::clone(released))
+        Target::new(
+            backing,
+            Size::new(4, 4),
+            16,
+            DrmFourcc::Xrgb8888,
+            Arc::clone(released),
+        )
     }
 
     #[test]
@@ -171,7 +196,11 @@ mod tests {
         let mine = target.try_take().unwrap();
         assert!(target.try_take().is_none());
         let plan = TargetPlan::whole(Picture::plain(Size::new(4, 4)));
-        let shown = Presentable { target: mine.clone(), plan, sequence: 0 };
+        let shown = Presentable {
+            target: mine.clone(),
+            plan,
+            sequence: 0,
+        };
         drop(mine);
         assert_eq!(released.count(), 0);
         drop(shown);

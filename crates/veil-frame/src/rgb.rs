@@ -43,8 +43,16 @@ impl FromStr for Rgb {
         let byte = |shift: u32| (value >> shift & 0xff) as u8;
         let nibble = |shift: u32| (value >> shift & 0xf) as u8 * 17;
         match digits.len() {
-            6 => Ok(Self { r: byte(16), g: byte(8), b: byte(0) }),
-            3 => Ok(Self { r: nibble(8), g: nibble(4), b: nibble(0) }),
+            6 => Ok(Self {
+                r: byte(16),
+                g: byte(8),
+                b: byte(0),
+            }),
+            3 => Ok(Self {
+                r: nibble(8),
+                g: nibble(4),
+                b: nibble(0),
+            }),
             _ => Err(error()),
         }
     }
@@ -76,10 +84,21 @@ mod tests {
 
     #[test]
     fn reads_what_people_write() {
-        let blue = Rgb { r: 0x20, g: 0x40, b: 0x60 };
+        let blue = Rgb {
+            r: 0x20,
+            g: 0x40,
+            b: 0x60,
+        };
         assert_eq!("#204060".parse(), Ok(blue));
         assert_eq!("204060".parse(), Ok(blue));
-        assert_eq!("#fA0".parse(), Ok(Rgb { r: 0xff, g: 0xaa, b: 0 }));
+        assert_eq!(
+            "#fA0".parse(),
+            Ok(Rgb {
+                r: 0xff,
+                g: 0xaa,
+                b: 0
+            })
+        );
         assert_eq!(blue.to_string(), "#204060");
         assert_eq!(blue.xrgb8888(), 0xff20_4060);
         for bad in ["", "#", "#12", "#12345", "#1234567", "red", "#+12345", "#１２３"] {

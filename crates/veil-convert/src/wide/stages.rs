@@ -1,0 +1,92 @@
+//! The loops of the conversion in single precision. Each is written once and compiled for each level.
+
+use crate::{level::Cpu, light::Light, source::Words};
+
+/// From samples on the output's grid to bytes.
+#[derive(Debug)]
+pub(crate) struct Color {
+    /// See [`Affine`](crate::matrix::Affine).
+    pub(crate) matrix: [[f32; 3]; 3],
+    /// See [`Affine`](crate::matrix::Affine).
+    pub(crate) constant: [f32; 3],
+    /// Tables, where light must be touched.
+    pub(crate) light: Option<Light>,
+    /// Scale of alpha samples, where there are any.
+    pub(crate) alpha: Option<f32>,
+    /// Whether the three components are one.
+    pub(crate) grey: bool,
+}
+
+/// Adds `weight` times a row to `sum`.
+pub(super) fn accumulate(cpu: Cpu, sum: &mut [f32], row: Words<'_>, weight: f32) {
+    match cpu {
+        Cpu::Portable => accumulate_any(sum, row, weight),
+        #[cfg(target_arch = "x86_64")]
+        Cpu::Avx2(cpu) => cpu.wide_accumulate(sum, row, weight),
+    }
+}
+
+#[inline(always)]
+pub(crate) fn accumulate_any(sum: &mut [f32], row: Words<'_>, weight: f32) {
+    match row {
+        Words::Bytes(row) => {
+            let weight = weight * 256.0;
+            for (sum, &v) in sum.iter_mut().zip(row) {
+                *sum += weight * f32::from(v);
+            }
+        }
+        Words::Pairs(row, align) => {
+            for (sum, &v) in sum.iter_mut().zip(row) {
+                *sum += weight * f32::from(align.sample(v));
+            }
+        }
+    }
+}
+
+/// Resamples a row: output pixel `i` is `taps` samples from `first[i]` on with their weights.
+pub(super) fn resample(cpu: Cpu, row: &[f32], first: &[u32], taps: usize, weights: &[f32], out: &mut [f32]) {
+    match cpu {
+        Cpu::Portable => resample_any(row, first, taps, weights, out),
+        #[cfg(target_arch = "x86_64")]
+        Cpu::Avx2(cpu) => cpu.wide_resample(row, first, taps, weights, out),
+    }
+}
+
+#[inline(always)]
+pub(crate) fn resample_any(row: &[f32], first: &[u32], taps: usize, weights: &[f32], out: &mut [f32]) {
+    for ((out, &first), weights) in out.iter_mut().zip(first).zip(weights.chunks_exact(taps)) {
+        let samples = &row[first as usize..][..taps];
+        *out = samples.iter().zip(weights).map(|(v, w)| v * w).sum();
+    }
+}
+
+/// Turns component rows into pixels.
+pub(super) fn colors(cpu: Cpu, color: &Color, rows: [&[f32]; 3], alpha: Option<&[f32]>, out: &mut [u8]) {
+    match cpu {
+        Cpu::Portable => colors_any(color, rows, alpha, out),
+        #[cfg(target_arch = "x86_64")]
+        Cpu::Avx2(cpu) => cpu.wide_colors(color, rows, alpha, out),
+    }
+}
+
+#[inline(always)]
+pub(crate) fn colors_any(color: &Color, rows: [&[f32]; 3], alpha: Option<&[f32]>, out: &mut [u8]) {
+    let (m, k) = (&color.matrix, &color.constant);
+    let pixels = out.as_chunks_mut::<4>().0.iter_mut();
+    let samples = rows[0].iter().zip(rows[1]).zip(rows[2]);
+    for (pixel, ((&x, &y), &z)) in pixels.zip(samples) {
+        let rgb = [0, 1, 2].map(|i: usize| m[i][0] * x + m[i][1] * y + m[i][2] * z + k[i]);
+        let [r, g, b] = match &color.light {
+            Some(light) => light.bytes(rgb),
+            None => rgb.map(|v| (v.clamp(0.0, 1.0) * 255.0 + 0.5) as u8),
+        };
+        *pixel = [b, g, r, 0xff];
+    }
+    let (Some(alpha), Some(scale)) = (alpha, color.alpha) else {
+        return;
+    };
+    for (pixel, &a) in out.as_chunks_mut::<4>().0.iter_mut().zip(alpha) {
+        let a = (a * scale).clamp(0.0, 1.0);
+        *pixel = pixel.map(|v| (f32::from(v) * a + 0.5) as u8);
+    }
+}

@@ -1,0 +1,41 @@
+//! Plain loops, compiled for AVX2.
+
+use super::Avx2;
+use crate::{
+    premultiply::premultiply_any,
+    shuffle::{Order, shuffle_any},
+    source::Words,
+    wide::stages::{Color, accumulate_any, colors_any, resample_any},
+};
+
+/// Methods of [`Avx2`] that are a plain function, compiled for it.
+macro_rules! compiled {
+    ($($(#[$doc:meta])* $name:ident = $plain:ident($($arg:ident: $type:ty),+);)+) => {
+        impl Avx2 {
+            $(
+                $(#[$doc])*
+                pub(crate) fn $name(self, $($arg: $type),+) {
+                    #[target_feature(enable = "avx2,fma")]
+                    fn compiled($($arg: $type),+) {
+                        $plain($($arg),+);
+                    }
+                    // SAFETY: `self` proves that the processor has what the function is compiled for.
+                    unsafe { compiled($($arg),+) }
+                }
+            )+
+        }
+    };
+}
+
+compiled! {
+    /// See [`accumulate_any`].
+    wide_accumulate = accumulate_any(sum: &mut [f32], row: Words<'_>, weight: f32);
+    /// See [`resample_any`].
+    wide_resample = resample_any(row: &[f32], first: &[u32], taps: usize, weights: &[f32], out: &mut [f32]);
+    /// See [`colors_any`].
+    wide_colors = colors_any(color: &Color, rows: [&[f32]; 3], alpha: Option<&[f32]>, out: &mut [u8]);
+    /// See [`premultiply_any`].
+    premultiply = premultiply_any(alpha: &[i16], out: &mut [u8]);
+    /// See [`shuffle_any`].
+    shuffle = shuffle_any(step: usize, order: Order, row: &[u8], out: &mut [u8]);
+}

@@ -1,0 +1,77 @@
+//! Code for x86-64 processors with AVX2 and FMA. All `unsafe` of this crate is in this module: calls of functions that
+//! are compiled for AVX2, and loads and stores at places that the caller checked.
+
+mod columns;
+mod compiled;
+mod pixels;
+mod rows;
+pub(crate) mod video;
+
+use std::arch::x86_64::*;
+
+/// Proof that the processor has AVX2 and FMA: there is no other way to make one than to ask it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Avx2(());
+
+impl Avx2 {
+    /// Asks the processor.
+    pub(crate) fn detect() -> Option<Self> {
+        (std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma"))
+            .then_some(Self(()))
+    }
+}
+
+/// The 32 bytes from element `at` of a slice.
+///
+/// # Safety
+/// The slice has 32 bytes from there.
+#[inline]
+#[target_feature(enable = "avx2")]
+unsafe fn load<T>(slice: &[T], at: usize) -> __m256i {
+    debug_assert!(size_of_val(slice) >= at * size_of::<T>() + 32);
+    // SAFETY: the caller promises that these bytes are inside the slice; the load needs no alignment.
+    unsafe { _mm256_loadu_si256(slice.as_ptr().add(at).cast()) }
+}
+
+/// The 16 bytes from element `at` of a slice.
+///
+/// # Safety
+/// The slice has 16 bytes from there.
+#[inline]
+#[target_feature(enable = "avx2")]
+unsafe fn load_half<T>(slice: &[T], at: usize) -> __m128i {
+    debug_assert!(size_of_val(slice) >= at * size_of::<T>() + 16);
+    // SAFETY: the caller promises that these bytes are inside the slice; the load needs no alignment.
+    unsafe { _mm_loadu_si128(slice.as_ptr().add(at).cast()) }
+}
+
+/// Puts 32 bytes at element `at` of a slice.
+///
+/// # Safety
+/// The slice has 32 bytes from there.
+#[inline]
+#[target_feature(enable = "avx2")]
+unsafe fn store<T>(slice: &mut [T], at: usize, value: __m256i) {
+    debug_assert!(size_of_val(slice) >= at * size_of::<T>() + 32);
+    // SAFETY: the caller promises that these bytes are inside the slice; the store needs no alignment.
+    unsafe { _mm256_storeu_si256(slice.as_mut_ptr().add(at).cast(), value) }
+}
+
+/// Calls `block` with the start of each block of `size` among `count` elements. The last block ends with the last
+/// element and may overlap the one before; where there are fewer than `size` elements, no block is called.
+/// Returns the elements that are left: 0, or all.
+#[inline(always)]
+fn blocks(count: usize, size: usize, mut block: impl FnMut(usize)) -> usize {
+    if count < size {
+        return count;
+    }
+    let mut at = 0;
+    while at + size <= count {
+        block(at);
+        at += size;
+    }
+    if at < count {
+        block(count - size);
+    }
+    0
+}
