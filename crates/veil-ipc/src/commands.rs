@@ -1,0 +1,299 @@
+//! The client commands, the same in `veil` and in `veilctl`: their arguments, and what they do.
+
+use crate::client::{Client, ClientError};
+use crate::path::Location;
+use crate::protocol::{Answer, Command, Reason, Response, WirePath};
+use crate::render::render;
+use clap::builder::{PathBufValueParser, PossibleValuesParser, TypedValueParser};
+use clap::{Args, Subcommand};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use std::io::{self, ErrorKind, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+use veil_frame::{FitMode, Rgb};
+
+/// How long `set` waits for a daemon that is starting.
+const START_LIMIT: Duration = Duration::from_secs(2);
+
+/// How long `set` waits until its picture was presented: a big picture from a slow disk takes its time.
+const SET_LIMIT: Duration = Duration::from_secs(60);
+
+/// How long the other commands wait for their answer, which the daemon has at hand.
+const ANSWER_LIMIT: Duration = Duration::from_secs(5);
+
+/// How long `stop` waits for the daemon's end.
+const STOP_LIMIT: Duration = Duration::from_secs(10);
+
+/// Commands for a running daemon.
+#[derive(Clone, Debug, Subcommand)]
+pub enum ClientCommand {
+    /// Show a picture or a video as the wallpaper
+    ///
+    /// Returns when it is on the screen, or says why it can't be shown; then the old wallpaper stays. Waits up to two
+    /// seconds for a daemon that is just starting.
+    Set(SetArgs),
+    /// Show what is playing, and how
+    Status {
+        /// Print one JSON object instead of text
+        #[arg(long)]
+        json: bool,
+    },
+    /// Hold the wallpaper still
+    Pause(OutputArgs),
+    /// Let a paused wallpaper go on
+    Resume(OutputArgs),
+    /// Pause the wallpaper if it plays, resume it if it is paused
+    Toggle(OutputArgs),
+    /// Take the wallpaper away
+    Clear(OutputArgs),
+    /// End the daemon
+    Stop,
+}
+
+/// Which outputs a command is for.
+#[derive(Clone, Debug, Args)]
+pub struct OutputArgs {
+    /// An output's name, as `status` lists it; may be repeated [default: all outputs]
+    #[arg(long = "output", value_name = "NAME")]
+    pub outputs: Vec<String>,
+}
+
+/// What `set` needs to know.
+#[derive(Clone, Debug, Args)]
+pub struct SetArgs {
+    /// For which outputs.
+    #[command(flatten)]
+    pub on: OutputArgs,
+    /// How the picture is fitted to the output [default: as it is]
+    #[arg(long, value_parser = mode_parser())]
+    pub mode: Option<FitMode>,
+    /// The colour around and behind the picture, as #RRGGBB [default: as it is]
+    #[arg(long, value_name = "COLOR")]
+    pub background: Option<Rgb>,
+    /// The picture or video; a name that begins with a dash goes after `--`
+    #[arg(value_parser = file_parser())]
+    pub file: PathBuf,
+}
+
+/// For clap: the modes by name, so that `--help` and mistakes list them.
+fn mode_parser() -> impl TypedValueParser<Value = FitMode> {
+    PossibleValuesParser::new(FitMode::ALL.map(FitMode::name)).try_map(|name| name.parse::<FitMode>())
+}
+
+/// For clap: a file name that is not `-`, which other programs take for their standard input.
+fn file_parser() -> impl TypedValueParser<Value = PathBuf> {
+    PathBufValueParser::new().try_map(|path| {
+        if path.as_os_str() == "-" {
+            Err("reading from standard input is not possible; a file of that name is ./-")
+        } else {
+            Ok(path)
+        }
+    })
+}
+
+/// Why a command failed.
+#[derive(Debug, thiserror::Error)]
+enum CommandError {
+    /// No answer came.
+    #[error(transparent)]
+    Client(#[from] ClientError),
+    /// The daemon did not do it.
+    #[error("{0}")]
+    Refused(Reason),
+    /// The daemon answered another question.
+    #[error(
+        "veil's answer does not belong to the request (is the daemon of another version than this program?)"
+    )]
+    Unexpected,
+    /// The current folder is gone or can't be named.
+    #[error("the current folder is not known: {0}")]
+    Folder(#[source] io::Error),
+    /// The answer can't be printed.
+    #[error("cannot write to standard output: {0}")]
+    Output(#[source] io::Error),
+}
+
+/// Runs a command to its end. Answers go to standard output; a failure is one line on standard error, and exit status 1.
+pub fn run(command: ClientCommand) -> ExitCode {
+    match execute(command) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            // One write, so that lines of programs that run at the same time don't mix. Where it can't be told, the exit
+            // status still tells.
+            let line = format!("error: {}\n", Reason::new(error.to_string()));
+            let _ = io::stderr().write_all(line.as_bytes());
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn execute(command: ClientCommand) -> Result<(), CommandError> {
+    let location = Location::from_env().map_err(ClientError::Location)?;
+    let connect = || Client::connect(&location);
+    match command {
+        ClientCommand::Set(args) => set(&location, args),
+        ClientCommand::Status { json } => status(connect()?, json),
+        ClientCommand::Pause(on) => simple(&mut connect()?, &Command::Pause { outputs: on.outputs }),
+        ClientCommand::Resume(on) => simple(&mut connect()?, &Command::Resume { outputs: on.outputs }),
+        ClientCommand::Toggle(on) => simple(&mut connect()?, &Command::Toggle { outputs: on.outputs }),
+        ClientCommand::Clear(on) => simple(&mut connect()?, &Command::Clear { outputs: on.outputs }),
+        ClientCommand::Stop => {
+            let mut client = connect()?;
+            simple(&mut client, &Command::Stop)?;
+            // Who stops it may want to start it again, and a daemon that is still ending would be in the way.
+            Ok(client.wait_closed(STOP_LIMIT)?)
+        }
+    }
+}
+
+fn simple(client: &mut Client, command: &Command) -> Result<(), CommandError> {
+    // Whatever there may be to add to "done" one day, it was done.
+    answered(client.request(command, ANSWER_LIMIT)?).map(|_| ())
+}
+
+fn set(location: &Location, args: SetArgs) -> Result<(), CommandError> {
+    // Joined to this folder, but no link resolved: the name that was given is what `status` shows and what is restored
+    // at the next login, when the link may lead elsewhere.
+    let file = WirePath(std::path::absolute(args.file).map_err(CommandError::Folder)?);
+    let command = Command::Set {
+        file,
+        outputs: args.on.outputs,
+        mode: args.mode,
+        background: args.background,
+    };
+    let response = Client::connect_waiting(location, START_LIMIT)?.request(&command, SET_LIMIT)?;
+    match answered(response)? {
+        Answer::Set { presented: true, .. } => Ok(()),
+        Answer::Set {
+            presented: false,
+            reason,
+        } => match reason {
+            Some(reason) => print(&format!("set, but not on a screen yet: {reason}\n")),
+            None => print("set, but not on a screen yet\n"),
+        },
+        _ => Err(CommandError::Unexpected),
+    }
+}
+
+fn status(mut client: Client, json: bool) -> Result<(), CommandError> {
+    let line = client.request_line(&Command::Status, ANSWER_LIMIT)?;
+    if json && let Ok(sent) = serde_json::from_slice::<SentStatus>(&line) {
+        return print(&format!("{}\n", sent.ok.status));
+    }
+    let response = serde_json::from_slice(&line).map_err(ClientError::Response)?;
+    match answered(response)? {
+        Answer::Status(status) if !json => print(&render(&status)),
+        _ => Err(CommandError::Unexpected),
+    }
+}
+
+/// A status as it was sent, with the fields that only a newer daemon knows, and in the daemon's order.
+#[derive(Deserialize)]
+struct SentStatus<'a> {
+    #[serde(borrow)]
+    ok: SentAnswer<'a>,
+}
+
+/// The part of [`SentStatus`] that is the answer.
+#[derive(Deserialize)]
+struct SentAnswer<'a> {
+    #[serde(borrow)]
+    status: &'a RawValue,
+}
+
+fn answered(response: Response) -> Result<Answer, CommandError> {
+    match response {
+        Response::Ok(answer) => Ok(answer),
+        Response::Error { reason } => Err(CommandError::Refused(reason)),
+    }
+}
+
+/// Prints to standard output. Whoever closed it early, as `head` does, has seen enough: that is no failure.
+fn print(text: &str) -> Result<(), CommandError> {
+    let mut out = io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(CommandError::Output(error)),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::{CommandFactory, Parser};
+
+    #[derive(Debug, Parser)]
+    struct Cli {
+        #[command(subcommand)]
+        command: ClientCommand,
+    }
+
+    fn set(arguments: &[&str]) -> Result<SetArgs, clap::Error> {
+        let words = ["veilctl", "set"].iter().chain(arguments);
+        match Cli::try_parse_from(words)?.command {
+            ClientCommand::Set(args) => Ok(args),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn the_arguments_are_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn arguments_of_set() {
+        let args = set(&[
+            "--output",
+            "A",
+            "a b.mp4",
+            "--output=B",
+            "--mode",
+            "tile",
+            "--background",
+            "#102030",
+        ]);
+        let args = args.expect("taken");
+        assert_eq!(args.file, PathBuf::from("a b.mp4"));
+        assert_eq!(args.on.outputs, ["A", "B"]);
+        assert_eq!(args.mode, Some(FitMode::Tile));
+        assert_eq!(
+            args.background,
+            Some(Rgb {
+                r: 0x10,
+                g: 0x20,
+                b: 0x30
+            })
+        );
+        let args = set(&["--", "-dash.mp4"]).expect("taken");
+        assert_eq!(args.file, PathBuf::from("-dash.mp4"));
+        assert!(args.on.outputs.is_empty() && args.mode.is_none() && args.background.is_none());
+    }
+
+    #[test]
+    fn mistakes_are_usage_errors() {
+        for (arguments, words) in [
+            (&[][..], "<FILE>"),
+            (&[""], "FILE"),
+            (&["-"], "standard input"),
+            (&["-dash.mp4"], "unexpected argument"),
+            (&["a", "b"], "unexpected argument"),
+            (&["--mode", "zoom", "a"], "fill, fit, stretch, center, tile"),
+            (&["--background", "red", "a"], "#RRGGBB"),
+        ] {
+            let error = set(arguments).expect_err("taken");
+            assert_eq!(error.exit_code(), 2);
+            assert!(error.to_string().contains(words), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_status_is_passed_on_as_it_was_sent() {
+        let line = br#"{"ok":{"status":{"pid":1,"new":[1.50],"a":0}},"more":1}"#;
+        let sent: SentStatus = serde_json::from_slice(line).expect("a status");
+        assert_eq!(sent.ok.status.get(), r#"{"pid":1,"new":[1.50],"a":0}"#);
+        assert!(serde_json::from_slice::<SentStatus>(br#"{"ok":"done"}"#).is_err());
+    }
+}

@@ -1,0 +1,279 @@
+//! What clients ask for.
+
+use super::{VERSION, WirePath};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use std::os::unix::ffi::OsStrExt;
+use veil_frame::{FitMode, Rgb};
+
+/// One line from a client: the version of the protocol, and a command.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Request {
+    /// The protocol's version, [`VERSION`].
+    pub version: u32,
+    /// What is asked for. Its fields stand beside the version.
+    #[serde(flatten)]
+    pub command: Command,
+}
+
+/// What a client may ask for. In every command an empty list of outputs means all of them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "command", rename_all = "lowercase")]
+pub enum Command {
+    /// Show a file. Answered when its picture was presented, or has failed, or when no output can present.
+    Set {
+        /// The file, an absolute path: the daemon's folder is not the client's.
+        file: WirePath,
+        /// On which outputs, by name.
+        #[serde(default)]
+        outputs: Vec<String>,
+        /// How it is fitted; `None` keeps the output's mode.
+        #[serde(default)]
+        mode: Option<FitMode>,
+        /// The colour around and behind it; `None` keeps the output's.
+        #[serde(default)]
+        background: Option<Rgb>,
+    },
+    /// Tell what is shown, and how.
+    Status,
+    /// Hold the pictures still.
+    Pause {
+        /// On which outputs, by name.
+        #[serde(default)]
+        outputs: Vec<String>,
+    },
+    /// Let the pictures go on.
+    Resume {
+        /// On which outputs, by name.
+        #[serde(default)]
+        outputs: Vec<String>,
+    },
+    /// Pause what plays, resume what is paused.
+    Toggle {
+        /// On which outputs, by name.
+        #[serde(default)]
+        outputs: Vec<String>,
+    },
+    /// Take the wallpaper away.
+    Clear {
+        /// On which outputs, by name.
+        #[serde(default)]
+        outputs: Vec<String>,
+    },
+    /// End the daemon. Answered at once; the connection is closed when the daemon has ended.
+    Stop,
+}
+
+/// A line that is not a request, and why.
+#[derive(Debug, thiserror::Error)]
+pub enum RequestError {
+    /// The line is not JSON, or not UTF-8.
+    #[error("the request is not JSON: {0}")]
+    NotJson(#[source] serde_json::Error),
+    /// The line is JSON, but no object.
+    #[error("a request is a JSON object, as in {{\"version\":{VERSION},\"command\":\"status\"}}")]
+    NotAnObject,
+    /// No version was given, or one that is no number.
+    #[error("the request has no version: add \"version\":{VERSION}")]
+    NoVersion,
+    /// The client speaks a version that this daemon does not.
+    #[error("version {0} of the protocol is not understood here: this is version {VERSION}")]
+    OtherVersion(u64),
+    /// No command was named.
+    #[error("the request has no command: use one of {}", Command::NAMES.join(", "))]
+    NoCommand,
+    /// The command's name, cut short when long, is not known.
+    #[error("the command “{0}” is not known: use one of {names}", names = Command::NAMES.join(", "))]
+    UnknownCommand(String),
+    /// A field is missing, or holds something else than it should.
+    #[error("the command “{command}” is not complete or not right: {error}")]
+    BadFields {
+        /// The command's name.
+        command: &'static str,
+        /// What is wrong.
+        #[source]
+        error: serde_json::Error,
+    },
+    /// The file's path is relative, and the daemon can't know to which folder.
+    #[error("the file must be an absolute path")]
+    RelativeFile,
+    /// The file's path holds a NUL byte, so no such file can be.
+    #[error("the file's path has a NUL byte in it")]
+    NulInFile,
+}
+
+impl Command {
+    /// The names of all commands, as they stand in a request.
+    pub const NAMES: [&str; 7] = ["set", "status", "pause", "resume", "toggle", "clear", "stop"];
+
+    /// This command as a line for the daemon, with its newline.
+    pub fn to_line(&self) -> Result<Vec<u8>, serde_json::Error> {
+        let mut line = serde_json::to_vec(&Request {
+            version: VERSION,
+            command: self.clone(),
+        })?;
+        line.push(b'\n');
+        Ok(line)
+    }
+}
+
+/// Reads one line, without or with its newline.
+pub fn parse_request(line: &[u8]) -> Result<Command, RequestError> {
+    let value: Value = serde_json::from_slice(line).map_err(RequestError::NotJson)?;
+    let Value::Object(fields) = value else {
+        return Err(RequestError::NotAnObject);
+    };
+    // The version first: in another one even the name of a command may mean something else.
+    match fields.get("version").and_then(Value::as_u64) {
+        None => return Err(RequestError::NoVersion),
+        Some(version) if version != u64::from(VERSION) => return Err(RequestError::OtherVersion(version)),
+        Some(_) => {}
+    }
+    let name = known_name(&fields)?;
+    let command = serde_json::from_value(Value::Object(fields))
+        .map_err(|error| RequestError::BadFields { command: name, error })?;
+    if let Command::Set { file, .. } = &command {
+        if file.0.as_os_str().as_bytes().contains(&0) {
+            return Err(RequestError::NulInFile);
+        }
+        if !file.0.is_absolute() {
+            return Err(RequestError::RelativeFile);
+        }
+    }
+    Ok(command)
+}
+
+fn known_name(fields: &Map<String, Value>) -> Result<&'static str, RequestError> {
+    let name = fields
+        .get("command")
+        .and_then(Value::as_str)
+        .ok_or(RequestError::NoCommand)?;
+    Command::NAMES
+        .into_iter()
+        .find(|known| *known == name)
+        .ok_or_else(|| {
+            // Enough to recognise a slip of the pen, not a whole line back.
+            RequestError::UnknownCommand(name.chars().take(40).collect())
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn all() -> Vec<Command> {
+        let outputs = vec!["DP-1".to_owned(), String::new()];
+        vec![
+            Command::Set {
+                file: WirePath::from("/a"),
+                outputs: outputs.clone(),
+                mode: Some(FitMode::Tile),
+                background: Some(Rgb { r: 1, g: 2, b: 3 }),
+            },
+            Command::Set {
+                file: WirePath::from("/a"),
+                outputs: vec![],
+                mode: None,
+                background: None,
+            },
+            Command::Status,
+            Command::Pause {
+                outputs: outputs.clone(),
+            },
+            Command::Resume {
+                outputs: outputs.clone(),
+            },
+            Command::Toggle {
+                outputs: outputs.clone(),
+            },
+            Command::Clear { outputs },
+            Command::Stop,
+        ]
+    }
+
+    #[test]
+    fn every_command_comes_back() {
+        let mut names = Vec::new();
+        for command in all() {
+            let line = command.to_line().expect("JSON");
+            assert_eq!(line.iter().filter(|byte| **byte == b'\n').count(), 1);
+            let value: Value = serde_json::from_slice(&line).expect("JSON");
+            names.push(value["command"].as_str().expect("a name").to_owned());
+            assert_eq!(parse_request(&line).expect("a request"), command);
+        }
+        names.dedup();
+        assert_eq!(names, Command::NAMES, "NAMES and the enum differ");
+    }
+
+    #[test]
+    fn unknown_fields_are_ignored_and_lists_may_be_missing() {
+        let line = br#"{"version":1,"command":"pause","fade":true}"#;
+        assert_eq!(
+            parse_request(line).expect("a request"),
+            Command::Pause { outputs: vec![] }
+        );
+        let line = br#"{"new":{},"version":1,"command":"status","outputs":3}"#;
+        assert_eq!(parse_request(line).expect("a request"), Command::Status);
+    }
+
+    #[test]
+    fn mistakes_are_named() {
+        for (line, words) in [
+            (&b"{"[..], "not JSON"),
+            (b"\xff", "not JSON"),
+            (b"[1]", "JSON object"),
+            (b"{}", "no version"),
+            (br#"{"version":"1"}"#, "no version"),
+            (br#"{"version":2,"command":"status"}"#, "this is version 1"),
+            (br#"{"version":1}"#, "set, status"),
+            (
+                br#"{"version":1,"command":"sett"}"#,
+                "“sett” is not known: use one of set, status, pause",
+            ),
+            (br#"{"version":1,"command":"set"}"#, "missing field `file`"),
+            (br#"{"version":1,"command":"set","file":"a"}"#, "absolute"),
+            (br#"{"version":1,"command":"set","file":""}"#, "absolute"),
+            (br#"{"version":1,"command":"set","file":"/a\u0000"}"#, "NUL"),
+            (
+                br#"{"version":1,"command":"set","file":"/a","mode":"zoom"}"#,
+                "`fill`",
+            ),
+            (
+                br##"{"version":1,"command":"set","file":"/a","background":"#1"}"##,
+                "#RRGGBB",
+            ),
+            (br#"{"version":1,"command":"pause","outputs":"DP-1"}"#, "sequence"),
+        ] {
+            let error = parse_request(line).expect_err("taken").to_string();
+            assert!(error.contains(words), "{error}");
+        }
+        let long = format!(r#"{{"version":1,"command":"{}"}}"#, "x".repeat(50_000));
+        assert!(
+            parse_request(long.as_bytes())
+                .expect_err("taken")
+                .to_string()
+                .len()
+                < 300
+        );
+        // Deep nesting ends in an error, not in an overflown stack.
+        assert!(parse_request("[".repeat(60_000).as_bytes()).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_panic(line in any::<Vec<u8>>()) {
+            let _ = parse_request(&line);
+        }
+
+        #[test]
+        fn no_fields_panic(
+            command in proptest::sample::select(Command::NAMES.to_vec()),
+            field in "file|outputs|mode|background|version|x",
+            value in r#"null|-?[0-9]{1,20}|"[a-z/#\\\\u00]{0,9}"|\[[0-9]{1,3}(,[0-9]{1,3}){0,4}\]|\{\}"#,
+        ) {
+            let line = format!(r#"{{"version":1,"command":"{command}","{field}":{value}}}"#);
+            let _ = parse_request(line.as_bytes());
+        }
+    }
+}
