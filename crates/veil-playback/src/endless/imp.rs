@@ -1,0 +1,356 @@
+//! The element's implementation.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use gstreamer as gst;
+use gstreamer::glib;
+use gstreamer::prelude::*;
+use gstreamer::subclass::prelude::*;
+
+use super::{Listener, PassEnd};
+use crate::counters::Counters;
+use crate::entry_point::EntryPoint;
+use crate::timeline::{ORIGIN, Pass, Timeline};
+
+/// A shorter pass is no video: looping it would be a busy loop.
+const SHORTEST_PASS: gst::ClockTime = gst::ClockTime::from_mseconds(10);
+
+/// After so many passes from which nothing came out of the decoder, nothing will.
+const BARREN_PASSES: u32 = 3;
+
+pub(crate) struct Endless {
+    sink_pad: gst::Pad,
+    src_pad: gst::Pad,
+    state: Mutex<State>,
+    /// Flushes go on to the decoder and the sink.
+    flush_through: AtomicBool,
+    counters: OnceLock<Arc<Counters>>,
+    listener: OnceLock<Listener>,
+}
+
+struct State {
+    timeline: Timeline,
+    stream_started: bool,
+    segment_sent: bool,
+    caps: Option<gst::Caps>,
+    entry_point: EntryPoint,
+    /// The pass is over, and the next has not begun: what still comes is not part of either.
+    between: bool,
+    /// The first buffer of a later pass: a discontinuity to the demuxer only.
+    hide_discontinuity: bool,
+    /// How many pictures had come out of the decoder when this pass began.
+    decoded_before: u64,
+    barren: u32,
+}
+
+impl State {
+    fn new() -> Self {
+        Self {
+            timeline: Timeline::new(),
+            stream_started: false,
+            segment_sent: false,
+            caps: None,
+            entry_point: EntryPoint::Unknown,
+            between: false,
+            hide_discontinuity: false,
+            decoded_before: 0,
+            barren: 0,
+        }
+    }
+}
+
+#[glib::object_subclass]
+impl ObjectSubclass for Endless {
+    const NAME: &'static str = "VeilEndless";
+    type Type = super::Endless;
+    type ParentType = gst::Element;
+
+    fn with_class(class: &Self::Class) -> Self {
+        let template = |name| {
+            class
+                .pad_template(name)
+                .unwrap_or_else(|| unreachable!("both templates are below"))
+        };
+        let sink_pad = gst::Pad::builder_from_template(&template("sink"))
+            .flags(gst::PadFlags::PROXY_CAPS | gst::PadFlags::PROXY_ALLOCATION)
+            .chain_function(|_, parent, buffer| {
+                Self::catch_panic_pad_function(
+                    parent,
+                    || Err(gst::FlowError::Error),
+                    |this| this.chain(buffer),
+                )
+            })
+            .event_function(|pad, parent, event| {
+                Self::catch_panic_pad_function(parent, || false, |this| this.sink_event(pad, event))
+            })
+            .build();
+        let src_pad = gst::Pad::builder_from_template(&template("src"))
+            .flags(gst::PadFlags::PROXY_CAPS | gst::PadFlags::PROXY_ALLOCATION)
+            .event_function(|pad, parent, event| {
+                Self::catch_panic_pad_function(parent, || false, |this| this.src_event(pad, event))
+            })
+            .build();
+        Self {
+            sink_pad,
+            src_pad,
+            state: Mutex::new(State::new()),
+            flush_through: AtomicBool::new(false),
+            counters: OnceLock::new(),
+            listener: OnceLock::new(),
+        }
+    }
+}
+
+impl ObjectImpl for Endless {
+    fn constructed(&self) {
+        self.parent_constructed();
+        let element = self.obj();
+        for pad in [&self.sink_pad, &self.src_pad] {
+            if let Err(error) = element.add_pad(pad) {
+                tracing::error!("the looping element lacks a pad: {error}");
+            }
+        }
+    }
+}
+
+impl GstObjectImpl for Endless {}
+
+impl ElementImpl for Endless {
+    fn metadata() -> Option<&'static gst::subclass::ElementMetadata> {
+        static METADATA: LazyLock<gst::subclass::ElementMetadata> = LazyLock::new(|| {
+            gst::subclass::ElementMetadata::new(
+                "Endless stream",
+                "Generic",
+                "Makes passes over a file one stream",
+                "The veil developers",
+            )
+        });
+        Some(&METADATA)
+    }
+
+    fn pad_templates() -> &'static [gst::PadTemplate] {
+        static TEMPLATES: LazyLock<Vec<gst::PadTemplate>> = LazyLock::new(|| {
+            let caps = gst::Caps::new_any();
+            [("sink", gst::PadDirection::Sink), ("src", gst::PadDirection::Src)]
+                .into_iter()
+                .filter_map(|(name, direction)| {
+                    gst::PadTemplate::new(name, direction, gst::PadPresence::Always, &caps).ok()
+                })
+                .collect()
+        });
+        &TEMPLATES
+    }
+}
+
+impl Endless {
+    pub(super) fn set_counters(&self, counters: Arc<Counters>) {
+        let _ = self.counters.set(counters);
+    }
+
+    pub(super) fn set_listener(&self, listener: Listener) {
+        let _ = self.listener.set(listener);
+    }
+
+    pub(super) fn sink_pad(&self) -> gst::Pad {
+        self.sink_pad.clone()
+    }
+
+    pub(super) fn media_position(&self, shown: gst::ClockTime) -> Option<gst::ClockTime> {
+        self.state().timeline.media_position(shown)
+    }
+
+    pub(super) fn seek_upstream(&self, position: gst::ClockTime, through: bool) -> bool {
+        let flags = gst::SeekFlags::FLUSH;
+        let none = gst::ClockTime::NONE;
+        let seek = gst::event::Seek::new(
+            1.0,
+            flags,
+            gst::SeekType::Set,
+            position,
+            gst::SeekType::None,
+            none,
+        );
+        self.flush_through.store(through, Ordering::Release);
+        let done = self.sink_pad.push_event(seek);
+        self.flush_through.store(false, Ordering::Release);
+        done
+    }
+
+    pub(super) fn waits_after(&self, pass: u64) -> bool {
+        let state = self.state();
+        state.between && state.timeline.pass() == pass + 1
+    }
+
+    pub(super) fn expect_new_stream(&self) {
+        self.state().between = false;
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        // The state is whole between any two statements that could panic.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn decoded(&self) -> u64 {
+        self.counters.get().map_or(0, |counters| counters.decoded())
+    }
+
+    fn chain(&self, mut buffer: gst::Buffer) -> Result<gst::FlowSuccess, gst::FlowError> {
+        let mut state = self.state();
+        if state.between {
+            return Ok(gst::FlowSuccess::Ok);
+        }
+        if state.timeline.at_start() && state.entry_point == EntryPoint::Unknown {
+            state.entry_point = EntryPoint::of(state.caps.as_deref(), &buffer);
+        }
+        let stamps = state
+            .timeline
+            .stamp(buffer.pts(), buffer.dts(), buffer.duration());
+        let hide_discontinuity = std::mem::take(&mut state.hide_discontinuity);
+        drop(state);
+        if let Some(counters) = self.counters.get() {
+            counters.add_fed();
+        }
+        let writable = buffer.make_mut();
+        writable.set_pts(stamps.pts);
+        writable.set_dts(stamps.dts);
+        if hide_discontinuity {
+            writable.unset_flags(gst::BufferFlags::DISCONT);
+        }
+        self.src_pad.push(buffer)
+    }
+
+    fn sink_event(&self, pad: &gst::Pad, event: gst::Event) -> bool {
+        use gst::EventView;
+        let through = self.flush_through.load(Ordering::Acquire);
+        match event.view() {
+            EventView::FlushStart(_) => !through || self.src_pad.push_event(event),
+            EventView::FlushStop(_) => {
+                let mut state = self.state();
+                state.between = false;
+                if !through {
+                    return true;
+                }
+                state.timeline.restart();
+                state.segment_sent = false;
+                drop(state);
+                self.src_pad.push_event(event)
+            }
+            EventView::StreamStart(_) => {
+                let first = !std::mem::replace(&mut self.state().stream_started, true);
+                !first || self.src_pad.push_event(event)
+            }
+            EventView::Caps(caps) => {
+                let caps = caps.caps_owned();
+                let mut state = self.state();
+                if state.caps.as_ref() == Some(&caps) {
+                    return true;
+                }
+                state.timeline.set_period(period(&caps));
+                state.caps = Some(caps);
+                drop(state);
+                self.src_pad.push_event(event)
+            }
+            EventView::Segment(segment) => self.segment(segment.segment(), &event),
+            EventView::Eos(_) | EventView::SegmentDone(_) => {
+                self.pass_ended();
+                true
+            }
+            // A decoder drains at a gap, and none of the others says anything in a stream without an end.
+            EventView::Gap(_) | EventView::StreamGroupDone(_) | EventView::StreamCollection(_) => true,
+            _ => gst::Pad::event_default(pad, Some(&*self.obj()), event),
+        }
+    }
+
+    /// Segments stay here: downstream has one, from the origin without an end.
+    fn segment(&self, segment: &gst::Segment, event: &gst::Event) -> bool {
+        let mut state = self.state();
+        let Some(segment) = segment.downcast_ref::<gst::ClockTime>() else {
+            // Bytes that nobody parsed: the decoder's business.
+            state.segment_sent = true;
+            drop(state);
+            return self.src_pad.push_event(event.clone());
+        };
+        state.timeline.set_segment(segment);
+        if std::mem::replace(&mut state.segment_sent, true) {
+            return true;
+        }
+        drop(state);
+        let mut endless = gst::FormattedSegment::<gst::ClockTime>::new();
+        endless.set_start(ORIGIN);
+        endless.set_position(ORIGIN);
+        self.src_pad.push_event(gst::event::Segment::new(&endless))
+    }
+
+    fn src_event(&self, pad: &gst::Pad, event: gst::Event) -> bool {
+        match event.view() {
+            // Its times mean nothing before this element.
+            gst::EventView::Qos(_) => true,
+            gst::EventView::Seek(_) => false,
+            _ => gst::Pad::event_default(pad, Some(&*self.obj()), event),
+        }
+    }
+
+    /// The file's end. In the streaming thread, or with that one stopped.
+    pub(super) fn pass_ended(&self) {
+        let mut state = self.state();
+        if std::mem::replace(&mut state.between, true) {
+            return;
+        }
+        let summary = state.timeline.end_pass();
+        let clean = state.entry_point.is_clean() && !summary.preroll;
+        state.hide_discontinuity = true;
+        drop(state);
+
+        let single = summary.number == 1 && (summary.frames == 1 || summary.length < SHORTEST_PASS);
+        if summary.frames > 0 && single {
+            self.finish(PassEnd::Still);
+            return;
+        }
+        if !clean || self.decoded() == 0 {
+            // What is in the decoder comes out, and the decoder starts afresh.
+            let position = gst::ClockTime::NONE;
+            self.src_pad.push_event(gst::event::SegmentDone::new(position));
+        }
+        if self.is_barren(&summary) {
+            self.finish(PassEnd::Barren);
+        } else {
+            self.tell(PassEnd::Again(summary));
+        }
+    }
+
+    /// Whether nothing comes any more, and the loop would only be work.
+    fn is_barren(&self, summary: &Pass) -> bool {
+        // What the decoder leaves out for lateness, on a machine that is too slow, could have come.
+        let decoded = self
+            .counters
+            .get()
+            .map_or(0, |counters| counters.snapshot().due());
+        let mut state = self.state();
+        let came = decoded.wrapping_sub(state.decoded_before);
+        state.decoded_before = decoded;
+        state.barren = if came == 0 { state.barren + 1 } else { 0 };
+        decoded == 0 && summary.frames > 0 || state.barren >= BARREN_PASSES
+    }
+
+    fn finish(&self, end: PassEnd) {
+        self.tell(end);
+        self.src_pad.push_event(gst::event::Eos::new());
+    }
+
+    fn tell(&self, end: PassEnd) {
+        if let Some(listener) = self.listener.get() {
+            listener(end);
+        }
+    }
+}
+
+/// The time between two pictures, where the caps name a constant rate.
+fn period(caps: &gst::CapsRef) -> Option<gst::ClockTime> {
+    let rate = caps.structure(0)?.get::<gst::Fraction>("framerate").ok()?;
+    let (frames, seconds) = (
+        u64::try_from(rate.numer()).ok()?,
+        u64::try_from(rate.denom()).ok()?,
+    );
+    gst::ClockTime::SECOND.mul_div_round(seconds, frames)
+}

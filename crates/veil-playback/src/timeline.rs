@@ -1,0 +1,291 @@
+//! The arithmetic of an endless stream: every pass over the file is put behind the one before it on one time axis, so
+//! that the decoder and the sink see a single stream that never ends, seeks or starts again.
+//!
+//! Within a pass, time is GStreamer's running time of that pass: it is what the demuxer's segments (edit lists
+//! included) make of a buffer's timestamp. A pass starts where its first picture is due and ends where its last
+//! picture has been on show for its duration, whatever the length of sound that lies beside it.
+
+use std::collections::VecDeque;
+
+use gstreamer as gst;
+use gstreamer::ClockTime;
+
+/// Where the endless time axis starts. Pictures before the start of a segment (those that only serve to decode later
+/// ones) lie below it, where a decoder discards them; timestamps cannot be negative.
+pub(crate) const ORIGIN: ClockTime = ClockTime::from_seconds(3600);
+
+/// How many passes are remembered for [`Timeline::media_position`]: more than can lie between here and the sink.
+const REMEMBERED: usize = 64;
+
+/// What one pass over the file was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Pass {
+    /// Its number, from 1. A seek starts a new pass, too.
+    pub(crate) number: u64,
+    /// Coded pictures in it.
+    pub(crate) frames: u64,
+    /// From its first picture's time to its last picture's end.
+    pub(crate) length: ClockTime,
+    /// Some pictures lay before the start: needed for decoding, not to be shown.
+    pub(crate) preroll: bool,
+}
+
+/// A buffer's timestamps on the endless axis.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Stamps {
+    pub(crate) pts: Option<ClockTime>,
+    pub(crate) dts: Option<ClockTime>,
+}
+
+/// What is known of a pass while it lasts.
+#[derive(Debug, Default)]
+struct Course {
+    frames: u64,
+    /// Running time of the first picture that counts (ns), which is the pass's start.
+    first: Option<i64>,
+    /// The latest running time of a picture (ns).
+    last: i64,
+    /// The latest end of a picture (ns).
+    end: i64,
+    preroll: bool,
+}
+
+/// Where a pass lies on the endless axis, and where in the file it started.
+#[derive(Debug, Clone, Copy)]
+struct Mark {
+    start: i64,
+    media: i64,
+}
+
+/// Maps each pass's timestamps to the endless axis.
+#[derive(Debug)]
+pub(crate) struct Timeline {
+    segment: gst::FormattedSegment<ClockTime>,
+    /// Nominal time between two pictures (ns), where the caps say it.
+    period: Option<i64>,
+    /// Where on the axis (ns) the current pass starts.
+    start: i64,
+    number: u64,
+    pass: Course,
+    marks: VecDeque<Mark>,
+}
+
+impl Timeline {
+    pub(crate) fn new() -> Self {
+        Self {
+            segment: gst::FormattedSegment::new(),
+            period: None,
+            start: nanoseconds(ORIGIN),
+            number: 1,
+            pass: Course::default(),
+            marks: VecDeque::new(),
+        }
+    }
+
+    /// The demuxer's segment for the buffers that follow.
+    pub(crate) fn set_segment(&mut self, segment: &gst::FormattedSegment<ClockTime>) {
+        self.segment = segment.clone();
+    }
+
+    /// The time between two pictures, for streams whose buffers carry no duration.
+    pub(crate) fn set_period(&mut self, period: Option<ClockTime>) {
+        self.period = period.map(nanoseconds).filter(|period| *period > 0);
+    }
+
+    /// Whether the current pass has no picture yet.
+    pub(crate) fn at_start(&self) -> bool {
+        self.pass.frames == 0
+    }
+
+    /// The number of the current pass, from 1.
+    pub(crate) fn pass(&self) -> u64 {
+        self.number
+    }
+
+    /// Puts the next coded picture on the endless axis.
+    pub(crate) fn stamp(
+        &mut self,
+        pts: Option<ClockTime>,
+        dts: Option<ClockTime>,
+        duration: Option<ClockTime>,
+    ) -> Stamps {
+        let pts_time = pts.and_then(|pts| self.running_time(pts));
+        let dts_time = dts.and_then(|dts| self.running_time(dts));
+        self.pass.frames += 1;
+        let Some(time) = pts_time.or(dts_time) else {
+            return Stamps { pts: None, dts: None };
+        };
+        if self.pass.first.is_none() {
+            self.pass.first = Some(time.max(0));
+            self.remember(pts.or(dts));
+        }
+        // Decode-only pictures keep clear of the pass before: below the origin they are nobody's.
+        let shift = if time < 0 {
+            self.pass.preroll = true;
+            nanoseconds(ORIGIN)
+        } else {
+            let length = duration.map_or(0, nanoseconds);
+            self.pass.last = self.pass.last.max(time);
+            self.pass.end = self.pass.end.max(time + length);
+            self.start - self.pass.first.unwrap_or(0)
+        };
+        Stamps {
+            pts: pts_time.map(|time| clock_time(time + shift)),
+            dts: dts_time.map(|time| clock_time(time + shift)),
+        }
+    }
+
+    /// Closes the pass: the next picture starts the next one, right behind it.
+    pub(crate) fn end_pass(&mut self) -> Pass {
+        let pass = std::mem::take(&mut self.pass);
+        let first = pass.first.unwrap_or(0);
+        let mut length = (pass.end - first).max(0);
+        if pass.end <= pass.last && pass.first.is_some() {
+            // The last picture has no duration: it gets the nominal one, or the mean of the others.
+            let mean = (pass.last - first) / i64::try_from(pass.frames.saturating_sub(1).max(1)).unwrap_or(1);
+            length = pass.last - first + self.period.unwrap_or(mean);
+        }
+        let summary = Pass {
+            number: self.number,
+            frames: pass.frames,
+            length: clock_time(length),
+            preroll: pass.preroll,
+        };
+        self.start += length;
+        self.number += 1;
+        summary
+    }
+
+    /// After a flush that reached the sink: the axis starts again, and with it a pass.
+    pub(crate) fn restart(&mut self) {
+        self.pass = Course::default();
+        self.start = nanoseconds(ORIGIN);
+        self.number += 1;
+        self.marks.clear();
+    }
+
+    /// The place in the file that is on show when `shown` of the endless axis (from its origin) has been shown.
+    pub(crate) fn media_position(&self, shown: ClockTime) -> Option<ClockTime> {
+        let shown = nanoseconds(shown) + nanoseconds(ORIGIN);
+        let mark = self
+            .marks
+            .iter()
+            .rev()
+            .find(|mark| mark.start <= shown)
+            .or(self.marks.front())?;
+        Some(clock_time(mark.media + (shown - mark.start).max(0)))
+    }
+
+    fn remember(&mut self, timestamp: Option<ClockTime>) {
+        let media = timestamp.and_then(|timestamp| self.segment.to_stream_time(timestamp));
+        if self.marks.len() == REMEMBERED {
+            self.marks.pop_front();
+        }
+        self.marks.push_back(Mark {
+            start: self.start,
+            media: media.map_or(0, nanoseconds),
+        });
+    }
+
+    /// Running time of this pass (ns), negative before the segment's start.
+    fn running_time(&self, timestamp: ClockTime) -> Option<i64> {
+        Some(match self.segment.to_running_time_full(timestamp)? {
+            gst::Signed::Positive(time) => nanoseconds(time),
+            gst::Signed::Negative(time) => -nanoseconds(time),
+        })
+    }
+}
+
+fn nanoseconds(time: ClockTime) -> i64 {
+    i64::try_from(time.nseconds()).unwrap_or(i64::MAX / 4)
+}
+
+fn clock_time(nanoseconds: i64) -> ClockTime {
+    ClockTime::from_nseconds(u64::try_from(nanoseconds).unwrap_or(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: u64 = 1_000_000;
+
+    fn ms(time: u64) -> Option<ClockTime> {
+        Some(ClockTime::from_nseconds(time * MS))
+    }
+
+    fn timeline(start: u64) -> Timeline {
+        gst::init().unwrap();
+        let mut timeline = Timeline::new();
+        let mut segment = gst::FormattedSegment::<ClockTime>::new();
+        segment.set_start(ClockTime::from_nseconds(start * MS));
+        timeline.set_segment(&segment);
+        timeline
+    }
+
+    fn after_origin(stamps: Stamps) -> Option<u64> {
+        Some((stamps.pts? - ORIGIN).nseconds() / MS)
+    }
+
+    #[test]
+    fn passes_follow_each_other_without_a_gap() {
+        let mut timeline = timeline(0);
+        let mut seen = Vec::new();
+        for _ in 0..3 {
+            for pts in [0, 80, 40] {
+                seen.extend(after_origin(timeline.stamp(ms(pts), None, ms(40))));
+            }
+            assert_eq!(timeline.end_pass().length, ClockTime::from_mseconds(120));
+        }
+        assert_eq!(seen, [0, 80, 40, 120, 200, 160, 240, 320, 280]);
+    }
+
+    #[test]
+    fn a_late_first_picture_starts_the_pass() {
+        let mut timeline = timeline(1000);
+        timeline.stamp(ms(1040), None, ms(40));
+        assert_eq!(timeline.end_pass().length, ClockTime::from_mseconds(40));
+        assert_eq!(after_origin(timeline.stamp(ms(1040), None, ms(40))), Some(40));
+    }
+
+    #[test]
+    fn pictures_before_the_segment_stay_below_the_origin() {
+        let mut timeline = timeline(100);
+        for _ in 0..2 {
+            let early = timeline.stamp(ms(60), None, ms(40));
+            assert!(early.pts.unwrap() < ORIGIN);
+            timeline.stamp(ms(100), None, ms(40));
+            assert!(timeline.end_pass().preroll);
+        }
+        assert_eq!(after_origin(timeline.stamp(ms(100), None, ms(40))), Some(80));
+    }
+
+    #[test]
+    fn missing_durations_are_made_up() {
+        let mut timeline = timeline(0);
+        for pts in [0, 40, 80] {
+            timeline.stamp(None, ms(pts), None);
+        }
+        assert_eq!(timeline.end_pass().length, ClockTime::from_mseconds(120));
+        timeline.set_period(ms(50));
+        timeline.stamp(None, ms(0), None);
+        assert_eq!(timeline.end_pass().length, ClockTime::from_mseconds(50));
+    }
+
+    #[test]
+    fn the_place_in_the_file_is_found_over_passes() {
+        let mut timeline = timeline(0);
+        for _ in 0..2 {
+            timeline.stamp(ms(0), None, ms(500));
+            timeline.end_pass();
+        }
+        timeline.stamp(ms(0), None, ms(500));
+        let at = |time| {
+            timeline
+                .media_position(ClockTime::from_mseconds(time))
+                .unwrap()
+                .mseconds()
+        };
+        assert_eq!([at(10), at(499), at(500), at(1300)], [10, 499, 0, 300]);
+    }
+}
