@@ -1,0 +1,161 @@
+//! What the sink takes, and what it was given.
+//!
+//! Caps name the memory by a feature; without one it is system memory, the only kind taken now. ANY is never offered:
+//! decoders that see it choose by themselves, and choose badly. What an upstream element gives in system memory may
+//! have any stride and any offset, since the sink offers VideoMeta in its answer to the allocation query.
+
+use gstreamer as gst;
+use gstreamer_video as gst_video;
+
+use crate::{
+    colorimetry::{chroma_site, colorimetry},
+    description::StreamDescription,
+};
+use std::time::Duration;
+use veil_frame::{PixelFormat, Size};
+
+/// The longest time that counts as a frame period; slower videos are waited for no longer than that.
+const LONGEST_PERIOD: Duration = Duration::from_millis(100);
+/// The frame period of a video that comes at no fixed rate.
+const USUAL_PERIOD: Duration = Duration::from_millis(33);
+
+/// The caps of the sink pad: system memory in every format and size. Rate and scan are not named, so any is taken, and
+/// caps that say nothing of them too.
+pub(crate) fn template() -> gst::Caps {
+    let formats = gst::List::new(PixelFormat::ALL.iter().map(|format| format.info().name));
+    gst::Caps::builder("video/x-raw")
+        .field("format", formats)
+        .field("width", gst::IntRange::new(1, i32::MAX))
+        .field("height", gst::IntRange::new(1, i32::MAX))
+        .build()
+}
+
+/// The caps cannot be shown.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum CapsError {
+    /// They do not describe raw video.
+    #[error("not raw video: {0}")]
+    NotVideo(#[from] gst::glib::BoolError),
+    /// The format is none of those that were offered.
+    #[error("the format {0} was not offered")]
+    Format(String),
+    /// Not a memory that was offered.
+    #[error("the memory {0} was not offered")]
+    Memory(String),
+}
+
+/// Caps that were agreed on, taken apart once so that frames need not.
+#[derive(Clone, Debug)]
+pub(crate) struct StreamFormat {
+    /// GStreamer's description, for strides and offsets of buffers without VideoMeta.
+    pub(crate) info: gst_video::VideoInfo,
+    /// What there is to say of it.
+    pub(crate) description: StreamDescription,
+    /// Width to height of a pixel.
+    pub(crate) pixel_aspect: (u32, u32),
+    /// How long a frame is shown, if its buffer does not say.
+    pub(crate) period: Duration,
+}
+
+impl StreamFormat {
+    /// Takes caps apart.
+    pub(crate) fn from_caps(caps: &gst::CapsRef) -> Result<Self, CapsError> {
+        if let Some(features) = caps.features(0)
+            && !features.contains(gst::CAPS_FEATURE_MEMORY_SYSTEM_MEMORY)
+        {
+            return Err(CapsError::Memory(features.to_string()));
+        }
+        let info = gst_video::VideoInfo::from_caps(caps)?;
+        let format =
+            PixelFormat::from_name(info.name()).ok_or_else(|| CapsError::Format(info.name().to_owned()))?;
+        let size = Size::new(info.width(), info.height());
+        let structure = caps.structure(0);
+        let text = |field| structure.and_then(|s| s.get::<&str>(field).ok());
+        let framerate = fraction(info.fps()).unwrap_or((0, 1));
+        let period = match framerate {
+            (0, _) => USUAL_PERIOD,
+            (n, d) => Duration::from_secs_f64(f64::from(d) / f64::from(n)).min(LONGEST_PERIOD),
+        };
+        let description = StreamDescription {
+            memory: "system",
+            format,
+            size,
+            framerate,
+            colorimetry: colorimetry(text("colorimetry"), format.info().model, size.h),
+            site: chroma_site(text("chroma-site")),
+        };
+        let pixel_aspect = fraction(info.par()).filter(|&(n, _)| n > 0).unwrap_or((1, 1));
+        Ok(Self {
+            info,
+            description,
+            pixel_aspect,
+            period,
+        })
+    }
+
+    /// How long this frame is shown.
+    pub(crate) fn period_of(&self, buffer: &gst::BufferRef) -> Duration {
+        buffer.duration().map_or(self.period, |duration| {
+            Duration::from(duration).min(LONGEST_PERIOD)
+        })
+    }
+}
+
+/// A fraction that is not negative and has a denominator.
+fn fraction(value: gst::Fraction) -> Option<(u32, u32)> {
+    let n = u32::try_from(value.numer()).ok()?;
+    let d = u32::try_from(value.denom()).ok().filter(|&d| d > 0)?;
+    Some((n, d))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::str::FromStr;
+    use veil_frame::{Colorimetry, Matrix};
+
+    fn parse(text: &str) -> Result<StreamFormat, CapsError> {
+        gst::init().unwrap();
+        StreamFormat::from_caps(&gst::Caps::from_str(text).unwrap())
+    }
+
+    #[test]
+    fn every_format_of_the_template_is_understood() {
+        gst::init().unwrap();
+        let template = template();
+        for &format in PixelFormat::ALL {
+            let text = format!(
+                "video/x-raw, format={}, width=33, height=17, framerate=30/1",
+                format.info().name
+            );
+            let caps = gst::Caps::from_str(&text).unwrap();
+            assert!(caps.is_subset(&template), "{text}");
+            let stream = StreamFormat::from_caps(&caps).unwrap();
+            assert_eq!(stream.info.n_planes(), u32::from(format.info().planes), "{text}");
+            assert_eq!(stream.description.format, format);
+        }
+        let interlaced = "video/x-raw, format=NV12, width=720, height=576, interlace-mode=mixed, field-order=top-field-first";
+        assert!(gst::Caps::from_str(interlaced).unwrap().is_subset(&template));
+        let gl = gst::Caps::from_str("video/x-raw(memory:GLMemory), format=RGBA, width=1, height=1").unwrap();
+        assert!(!gl.can_intersect(&template));
+    }
+
+    #[test]
+    fn odd_numbers_have_sensible_defaults() {
+        let pal =
+            parse("video/x-raw, format=I420, width=720, height=576, pixel-aspect-ratio=16/15, framerate=0/1")
+                .unwrap();
+        assert_eq!((pal.pixel_aspect, pal.period), ((16, 15), USUAL_PERIOD));
+        assert_eq!(pal.description.colorimetry, Colorimetry::assumed(576));
+        let slow = parse("video/x-raw, format=I420, width=720, height=576, framerate=1/5").unwrap();
+        assert_eq!((slow.pixel_aspect, slow.period), ((1, 1), LONGEST_PERIOD));
+        let rgb = parse("video/x-raw, format=RGBx, width=9, height=9, framerate=60/1").unwrap();
+        assert_eq!(rgb.description.colorimetry.matrix, Matrix::Rgb);
+        assert!(matches!(
+            parse("video/x-raw, format=v308, width=9, height=9"),
+            Err(CapsError::Format(_))
+        ));
+        let gl = "video/x-raw(memory:GLMemory), format=RGBA, width=9, height=9";
+        assert!(matches!(parse(gl), Err(CapsError::Memory(_))));
+    }
+}

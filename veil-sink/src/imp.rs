@@ -1,0 +1,313 @@
+//! The element: GStreamer's calls, and which thread may be in which.
+//!
+//! `prepare`, `render`, `show_frame`, `set_caps` and serialised events come on the streaming thread, one at a time, with
+//! the base class's preroll lock held. `unlock` comes on any thread, before that lock is asked for, so it must neither
+//! wait for the streaming thread nor for a lock that it holds: it only interrupts the wait for a target. Nothing that
+//! is interrupted fails then: the frame is given up, and the base class finds out by itself whether it is flushing
+//! (and ends the flow) or paused (and prepares the same buffer again).
+//!
+//! `prepare` may return nothing but OK or an error; a frame that could not be drawn is reported as dropped by `render`.
+//! The base class calls `show_frame` for a preroll only, since `render` is overridden here: so the two are told apart.
+//! At preroll a dropped frame must not be reported, since the state change would be aborted for it.
+
+use gstreamer as gst;
+use gstreamer_base as gst_base;
+use gstreamer_video as gst_video;
+
+use crate::{
+    Description, Presenter, Redraw, SinkStats,
+    caps::{StreamFormat, template},
+    frame::FrameError,
+    painter::{PaintError, Painter, Rendered},
+    route::RouteError,
+    stats::Count,
+    tags::Tags,
+};
+use gst::glib;
+use gst_base::{prelude::*, subclass::prelude::*};
+use gst_video::{VideoCropMeta, VideoMeta, subclass::prelude::*};
+use std::sync::{
+    Arc, LazyLock, Mutex, MutexGuard, PoisonError,
+    atomic::{AtomicBool, Ordering},
+};
+use veil_frame::presentable::Released;
+
+static CAT: LazyLock<gst::DebugCategory> = LazyLock::new(|| {
+    gst::DebugCategory::new(
+        "veilsink",
+        gst::DebugColorFlags::empty(),
+        Some("veil's wallpaper sink"),
+    )
+});
+
+/// How late a frame may come, beyond the end of its own time. More than GstVideoSink's 5 ms: no sound goes with a
+/// wallpaper, and a frame that is a little late looks better than one that is missing.
+const MAX_LATENESS: gst::ClockTime = gst::ClockTime::from_mseconds(20);
+
+/// Whether the base class knows GST_BASE_SINK_FLOW_DROPPED, which is FlowSuccess::CustomSuccess. Before 1.24 it counted
+/// such a frame as shown, and gave the value to elements upstream, where some take it for a reason to stop.
+static KNOWS_DROPPED: LazyLock<bool> = LazyLock::new(|| gst::version() >= (1, 24, 0, 0));
+
+/// The instance's state.
+#[derive(Debug, Default)]
+pub struct VeilSink {
+    presenter: Mutex<Option<Arc<dyn Presenter>>>,
+    painter: Mutex<Option<Painter>>,
+    tags: Mutex<Tags>,
+    stats: Arc<SinkStats>,
+    released: Arc<Released>,
+    description: Arc<Mutex<Description>>,
+    /// The next QoS message tells of a frame that was given up here, not of a late one.
+    own_drop: AtomicBool,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // A panic is turned into an element error by the bindings, and the element refuses to go on after it.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl VeilSink {
+    pub(crate) fn set_presenter(&self, presenter: Arc<dyn Presenter>) {
+        *lock(&self.presenter) = Some(presenter);
+    }
+
+    pub(crate) fn stats(&self) -> Arc<SinkStats> {
+        Arc::clone(&self.stats)
+    }
+
+    pub(crate) fn description(&self) -> Description {
+        lock(&self.description).clone()
+    }
+
+    pub(crate) fn redraw(&self) -> Redraw {
+        let result = lock(&self.painter).as_mut().map(Painter::redraw);
+        match result {
+            None => Redraw::NoFrame,
+            Some(Ok(redraw)) => redraw,
+            Some(Err(error)) => {
+                self.post(&error);
+                Redraw::Failed
+            }
+        }
+    }
+
+    /// Does something with the painter, which is there between `start` and `stop`, and posts what goes wrong.
+    fn paint<T>(
+        &self,
+        work: impl FnOnce(&mut Painter) -> Result<T, PaintError>,
+    ) -> Result<T, gst::FlowError> {
+        // The lock is let go before anything is posted: handlers of messages may call the element.
+        let result = lock(&self.painter).as_mut().map(work);
+        match result {
+            None => Err(gst::FlowError::Flushing),
+            Some(Ok(value)) => Ok(value),
+            Some(Err(PaintError::NoCaps)) => Err(gst::FlowError::NotNegotiated),
+            Some(Err(error)) => {
+                self.post(&error);
+                Err(gst::FlowError::Error)
+            }
+        }
+    }
+
+    fn with_painter(&self, work: impl FnOnce(&mut Painter)) {
+        if let Some(painter) = lock(&self.painter).as_mut() {
+            work(painter);
+        }
+    }
+
+    fn post(&self, error: &PaintError) {
+        match error {
+            PaintError::Route(RouteError::Memory(_) | RouteError::Share(_)) => {
+                gst::element_imp_error!(self, gst::ResourceError::NoSpaceLeft, ["{error}"]);
+            }
+            PaintError::Frame(FrameError::Map(_)) => {
+                gst::element_imp_error!(self, gst::ResourceError::Read, ["{error}"]);
+            }
+            _ => gst::element_imp_error!(self, gst::StreamError::Format, ["{error}"]),
+        }
+    }
+
+    fn change_tags(&self, change: impl FnOnce(&mut Tags)) {
+        let mut tags = lock(&self.tags);
+        change(&mut tags);
+        let orientation = tags.orientation();
+        drop(tags);
+        self.with_painter(|painter| painter.set_orientation(orientation));
+    }
+}
+
+#[glib::object_subclass]
+impl ObjectSubclass for VeilSink {
+    const NAME: &'static str = "VeilSink";
+    // A plugin of the same code may be loaded into a process that has its own; its type is named otherwise then.
+    const ALLOW_NAME_CONFLICT: bool = true;
+    type Type = super::VeilSink;
+    type ParentType = gst_video::VideoSink;
+}
+
+impl ObjectImpl for VeilSink {
+    fn constructed(&self) {
+        self.parent_constructed();
+        let obj = self.obj();
+        obj.set_enable_last_sample(false);
+        obj.set_max_lateness(MAX_LATENESS.nseconds().cast_signed());
+        obj.set_qos(true);
+        obj.set_sync(true);
+    }
+}
+
+impl GstObjectImpl for VeilSink {}
+
+impl ElementImpl for VeilSink {
+    fn metadata() -> Option<&'static gst::subclass::ElementMetadata> {
+        static METADATA: LazyLock<gst::subclass::ElementMetadata> = LazyLock::new(|| {
+            gst::subclass::ElementMetadata::new(
+                "veil's wallpaper sink",
+                "Sink/Video",
+                "Shows video on Wayland, behind everything else or in a window",
+                "The veil developers",
+            )
+        });
+        Some(&METADATA)
+    }
+
+    fn pad_templates() -> &'static [gst::PadTemplate] {
+        static TEMPLATES: LazyLock<Vec<gst::PadTemplate>> = LazyLock::new(|| {
+            use gst::{PadDirection::Sink, PadPresence::Always};
+            // Fails only for a malformed name.
+            gst::PadTemplate::new("sink", Sink, Always, &template())
+                .into_iter()
+                .collect()
+        });
+        &TEMPLATES
+    }
+
+    fn change_state(
+        &self,
+        transition: gst::StateChange,
+    ) -> Result<gst::StateChangeSuccess, gst::StateChangeError> {
+        let result = self.parent_change_state(transition);
+        if transition == gst::StateChange::PausedToReady {
+            // The pad is inactive, no streaming thread is left.
+            self.with_painter(Painter::reset);
+            *lock(&self.tags) = Tags::default();
+        }
+        result
+    }
+
+    fn post_message(&self, message: gst::Message) -> bool {
+        // A sink posts a QoS message for each frame that it drops; frames that are late never get here otherwise.
+        if message.type_() == gst::MessageType::Qos && !self.own_drop.swap(false, Ordering::Relaxed) {
+            self.stats.count(Count::Late);
+        }
+        self.parent_post_message(message)
+    }
+}
+
+impl BaseSinkImpl for VeilSink {
+    fn start(&self) -> Result<(), gst::ErrorMessage> {
+        let presenter = lock(&self.presenter).clone().ok_or_else(|| {
+            gst::error_msg!(
+                gst::ResourceError::NotFound,
+                ["nobody to show pictures to: the sink has no presenter"]
+            )
+        })?;
+        let (stats, released) = (self.stats(), Arc::clone(&self.released));
+        *lock(&self.painter) = Some(Painter::new(
+            presenter,
+            stats,
+            released,
+            Arc::clone(&self.description),
+        ));
+        Ok(())
+    }
+
+    fn stop(&self) -> Result<(), gst::ErrorMessage> {
+        *lock(&self.painter) = None;
+        Ok(())
+    }
+
+    fn set_caps(&self, caps: &gst::Caps) -> Result<(), gst::LoggableError> {
+        // The parent knows the frame rate by it.
+        self.parent_set_caps(caps)?;
+        let stream = StreamFormat::from_caps(caps).map_err(|error| gst::loggable_error!(CAT, "{error}"))?;
+        gst::debug!(CAT, imp = self, "{:?}", stream.description);
+        self.with_painter(|painter| painter.set_stream(stream));
+        Ok(())
+    }
+
+    fn propose_allocation(&self, query: &mut gst::query::Allocation) -> Result<(), gst::LoggableError> {
+        query.add_allocation_meta::<VideoMeta>(None);
+        query.add_allocation_meta::<VideoCropMeta>(None);
+        Ok(())
+    }
+
+    fn event(&self, event: gst::Event) -> bool {
+        match event.view() {
+            gst::EventView::FlushStart(_) => {
+                // First the base class, which ends the wait that the painter may be in.
+                let handled = self.parent_event(event);
+                self.with_painter(Painter::forget);
+                return handled;
+            }
+            gst::EventView::StreamStart(_) => {
+                self.change_tags(Tags::next_stream);
+                self.with_painter(Painter::forget);
+            }
+            gst::EventView::Segment(_) | gst::EventView::FlushStop(_) => self.with_painter(Painter::forget),
+            gst::EventView::Tag(event) => self.change_tags(|tags| tags.take(event.tag())),
+            _ => {}
+        }
+        self.parent_event(event)
+    }
+
+    fn prepare(&self, buffer: &gst::Buffer) -> Result<gst::FlowSuccess, gst::FlowError> {
+        self.paint(|painter| painter.prepare(buffer))?;
+        gst::trace!(CAT, imp = self, "prepared {:?}", buffer.pts());
+        Ok(gst::FlowSuccess::Ok)
+    }
+
+    fn render(&self, buffer: &gst::Buffer) -> Result<gst::FlowSuccess, gst::FlowError> {
+        let rendered = self.paint(|painter| painter.render(buffer))?;
+        gst::trace!(CAT, imp = self, "{rendered:?} {:?}", buffer.pts());
+        match rendered {
+            Rendered::Submitted | Rendered::Unseen => Ok(gst::FlowSuccess::Ok),
+            Rendered::Dropped if *KNOWS_DROPPED => {
+                self.own_drop.store(self.obj().is_qos(), Ordering::Relaxed);
+                Ok(gst::FlowSuccess::CustomSuccess)
+            }
+            Rendered::Dropped => Ok(gst::FlowSuccess::Ok),
+        }
+    }
+
+    fn prepare_list(&self, _list: &gst::BufferList) -> Result<gst::FlowSuccess, gst::FlowError> {
+        // All buffers of a list have one time, and only the last of them stays to be seen: drawn when they are due.
+        Ok(gst::FlowSuccess::Ok)
+    }
+
+    fn render_list(&self, list: &gst::BufferList) -> Result<gst::FlowSuccess, gst::FlowError> {
+        for buffer in list.iter() {
+            // The base class takes no DROPPED for a list.
+            self.paint(|painter| painter.render(buffer))?;
+        }
+        Ok(gst::FlowSuccess::Ok)
+    }
+
+    fn unlock(&self) -> Result<(), gst::ErrorMessage> {
+        self.released.interrupt(true);
+        Ok(())
+    }
+
+    fn unlock_stop(&self) -> Result<(), gst::ErrorMessage> {
+        self.released.interrupt(false);
+        Ok(())
+    }
+}
+
+impl VideoSinkImpl for VeilSink {
+    fn show_frame(&self, buffer: &gst::Buffer) -> Result<gst::FlowSuccess, gst::FlowError> {
+        self.paint(|painter| painter.preroll(buffer))?;
+        gst::trace!(CAT, imp = self, "prerolled {:?}", buffer.pts());
+        Ok(gst::FlowSuccess::Ok)
+    }
+}

@@ -1,0 +1,114 @@
+//! The budget: no heap allocation from entry to return of `prepare` and `show_frame`.
+//!
+//! Counted are Rust's allocations on the thread that pushes, during whole pushes; GStreamer's own do not go through
+//! Rust's allocator.
+
+#![allow(clippy::unwrap_used, unsafe_code)]
+
+mod common;
+
+use common::{Padding, Rig, caps, demand, picture};
+use std::{
+    alloc::{GlobalAlloc, Layout, System},
+    cell::Cell,
+    sync::Arc,
+};
+use veil_frame::{FitMode, PixelFormat, Presentable, Size};
+use veil_sink::{Capabilities, Mailbox, Presenter, SharedCapabilities, Submitted, VeilSink};
+
+thread_local! {
+    static COUNT: Cell<u64> = const { Cell::new(0) };
+}
+
+struct Counting;
+
+// SAFETY: all work is the system allocator's; the counter is a thread's own and needs no allocation.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        COUNT.with(|count| count.set(count.get() + 1));
+        // SAFETY: the caller's promises are passed on.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: the caller's promises are passed on.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static COUNTING: Counting = Counting;
+
+/// What the daemon does: a mailbox, and the pictures on the screen.
+#[derive(Debug)]
+struct Loop {
+    capabilities: SharedCapabilities,
+    mailbox: Mailbox,
+}
+
+impl Presenter for Loop {
+    fn capabilities(&self) -> Arc<Capabilities> {
+        self.capabilities.get()
+    }
+
+    fn submit(&self, presentable: Presentable) -> Submitted {
+        self.mailbox.put(presentable)
+    }
+}
+
+#[test]
+fn a_frame_allocates_nothing() {
+    let size = Size::new(322, 182);
+    for format in [
+        PixelFormat::Nv12,
+        PixelFormat::I420,
+        PixelFormat::P010,
+        PixelFormat::Bgrx,
+        PixelFormat::A420,
+    ] {
+        for apart in [false, true] {
+            for (w, h) in [(322, 182), (160, 90)] {
+                let desk = Arc::new(Loop {
+                    capabilities: SharedCapabilities::new(demand(FitMode::Fill, w, h)),
+                    mailbox: Mailbox::new(),
+                });
+                let screen = common::Screen::new(demand(FitMode::Fill, w, h), 1);
+                let mut rig = Rig::idle(&screen);
+                rig.replace_sink(VeilSink::new(Arc::clone(&desk) as Arc<dyn Presenter>));
+                rig.play();
+                rig.begin(&caps(format, size));
+                let padding = Padding {
+                    apart,
+                    row: 6,
+                    ..Padding::default()
+                };
+                let mut buffers: Vec<_> = (0..20)
+                    .map(|_| rig.stamp(picture(format, size, padding, |_, x, y| (x * y) as u16)))
+                    .collect();
+                let mut on_screen = None;
+                let mut counted = Vec::with_capacity(buffers.len());
+                for (number, buffer) in buffers.drain(..).enumerate() {
+                    let before = COUNT.get();
+                    rig.pad_push(buffer);
+                    counted.push(COUNT.get() - before);
+                    if number % 3 != 0 {
+                        on_screen = desk.mailbox.take();
+                    }
+                }
+                assert!(
+                    on_screen.is_some() && counted[0] > 0,
+                    "the first frame makes a converter and a target"
+                );
+                // Until three targets are made, and have been the screen's once.
+                assert!(
+                    counted[8..].iter().all(|&n| n == 0),
+                    "{format:?} {apart} {w}x{h}: {counted:?}"
+                );
+                let stats = rig.sink.stats().snapshot();
+                assert_eq!((stats.submitted, stats.no_target), (20, 0));
+                // One of three stays in the mailbox until the next comes.
+                assert_eq!(stats.replaced, 7);
+            }
+        }
+    }
+}
