@@ -73,9 +73,23 @@ impl Shuffle {
     pub(crate) fn convert(&mut self, planes: &Planes<'_>, out: &mut [u8], stride: usize, width: usize) {
         for (y, out) in out.chunks_mut(stride).enumerate() {
             let start = (self.top + y) * planes.stride[0] + self.left;
-            let row = &planes.data[0][start..][..width * self.step];
+            let row = &planes.data[0][start..];
+            // An unused byte at the very end need not be there.
+            let row = &row[..row.len().min(width * self.step)];
             let out = &mut out[..width * 4];
             shuffle(self.cpu, self.step, self.order, row, out);
+            let rest = row.len() % self.step;
+            if rest > 0 {
+                let mut last = [0; 4];
+                last[..rest].copy_from_slice(&row[row.len() - rest..]);
+                shuffle(
+                    Cpu::Portable,
+                    self.step,
+                    self.order,
+                    &last[..self.step],
+                    &mut out[width * 4 - 4..],
+                );
+            }
             if let Some((offset, alpha)) = &mut self.alpha {
                 for (to, pixel) in alpha.iter_mut().zip(row.chunks_exact(self.step)) {
                     *to = i16::from(pixel[*offset]) << 7;

@@ -9,6 +9,8 @@ use std::process::Command;
 use anyhow::Result;
 use image::RgbImage;
 
+use crate::screenshot::{Rect, Shot};
+
 pub use cache::{folder, make};
 pub use numbered::{numbered, read_number};
 
@@ -92,6 +94,68 @@ pub const QUADRANTS: [[u8; 3]; 4] = [[220, 40, 40], [40, 200, 60], [40, 70, 220]
 pub fn quadrants(width: u32, height: u32) -> Result<PathBuf> {
     picture("quadrants", width, height, |x, y| {
         QUADRANTS[usize::from(x >= width / 2) + 2 * usize::from(y >= height / 2)]
+    })
+}
+
+/// The same four quarters as a video: see [`video_of`].
+pub fn quadrants_video(width: u32, height: u32) -> Result<PathBuf> {
+    video_of(&quadrants(width, height)?, &[])
+}
+
+/// A second of a picture as a video. As H.264 has no RGB here, allow a difference of 4; edges are blurred by the
+/// chroma's resolution. `filters` are more of ffmpeg's, as `setsar=2`.
+pub fn video_of(picture: &Path, filters: &[&str]) -> Result<PathBuf> {
+    let mut name = picture
+        .file_stem()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned();
+    for filter in filters {
+        name = format!(
+            "{name}-{}",
+            filter.replace(|c: char| !c.is_ascii_alphanumeric(), "-")
+        );
+    }
+    let filters = [&[BT709], filters].concat().join(",");
+    let input = ["-loop", "1", "-framerate", "25", "-t", "1", "-i"];
+    let picture = picture.to_string_lossy();
+    by_ffmpeg(
+        &(name + ".mp4"),
+        &[&input[..], &[&picture, "-vf", &filters], H264].concat(),
+    )
+}
+
+/// Whether the four quarters, upright and whole, lie in this part of a screenshot: asked at the quarters' middles and
+/// near the part's corners.
+pub fn is_quadrants(shot: &Shot, part: Rect, tolerance: u8) -> bool {
+    turned_quadrants(shot, part, tolerance) == Some(0)
+}
+
+/// By how many quarter turns against the clock the four quarters in this part of a screenshot are turned.
+pub fn turned_quadrants(shot: &Shot, part: Rect, tolerance: u8) -> Option<usize> {
+    // Clockwise from the top left; turned against the clock, what was one further comes here.
+    let clockwise = [QUADRANTS[0], QUADRANTS[1], QUADRANTS[3], QUADRANTS[2]];
+    let Rect { x, y, width, height } = part;
+    let near_corner = (width / 16, height / 16);
+    let points = |dx: u32, dy: u32| {
+        let (right, bottom) = (x + width - 1 - dx, y + height - 1 - dy);
+        [
+            (x + dx, y + dy),
+            (right, y + dy),
+            (right, bottom),
+            (x + dx, bottom),
+        ]
+    };
+    (0..4).find(|turn| {
+        [
+            points(width / 4, height / 4),
+            points(near_corner.0, near_corner.1),
+        ]
+        .iter()
+        .all(|points| {
+            let mut corners = points.iter().enumerate();
+            corners.all(|(at, (x, y))| shot.is_near(*x, *y, clockwise[(at + turn) % 4], tolerance))
+        })
     })
 }
 

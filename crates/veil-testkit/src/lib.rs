@@ -18,6 +18,7 @@
 //! without getting that far (a test that is killed for being slow): start things on the thread that keeps them.
 
 pub mod clips;
+mod desk;
 mod group;
 mod process;
 mod screenshot;
@@ -27,6 +28,7 @@ mod veil;
 mod wait;
 mod weston;
 
+pub use desk::Desk;
 pub use group::Group;
 pub use process::{Process, Thread};
 pub use screenshot::{Rect, Shot};

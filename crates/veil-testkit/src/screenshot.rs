@@ -79,6 +79,14 @@ impl Shot {
             .all(|(have, want)| have.abs_diff(want) <= tolerance)
     }
 
+    /// Whether every pixel is within `tolerance` of `colour` in every channel.
+    pub fn is_plain(&self, colour: [u8; 3], tolerance: u8) -> bool {
+        let near = |((low, high), want): (&(u8, u8), u8)| {
+            low.abs_diff(want) <= tolerance && high.abs_diff(want) <= tolerance
+        };
+        self.range(self.all()).iter().zip(colour).all(near)
+    }
+
     /// The mean colour of a part. What lies outside the picture does not count.
     pub fn mean(&self, part: Rect) -> [f64; 3] {
         let (mut sums, mut count) = ([0u64; 3], 0u64);

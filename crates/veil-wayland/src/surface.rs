@@ -242,7 +242,9 @@ impl WallpaperSurface {
         }
         let buffer = self.buffers.hold(&globals.shm, qh, &content.presentable.target)?;
         self.picture.attach(Some(buffer), 0, 0);
-        self.picture.damage_buffer(0, 0, i32::MAX, i32::MAX);
+        // Not the customary largest rectangle: wlroots 0.15 scales damage by the viewport, and it overflows.
+        let Size { w, h } = content.presentable.target.target().size;
+        self.picture.damage_buffer(0, 0, w as i32, h as i32);
         let asked = Asked {
             output: self.output,
             token,

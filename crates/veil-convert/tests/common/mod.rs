@@ -1,5 +1,7 @@
 //! Pictures to convert, and the comparison with the reference.
 
+#![allow(unreachable_pub, clippy::unwrap_used)]
+
 #[path = "../reference/mod.rs"]
 pub mod reference;
 

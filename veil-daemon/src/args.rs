@@ -1,0 +1,95 @@
+//! The command line of `veil`.
+
+use crate::daemon::assignments::Spec;
+use clap::{Args, Parser, Subcommand};
+use std::path::PathBuf;
+use veil_frame::{FitMode, Rgb};
+use veil_ipc::{WirePath, commands::ClientCommand};
+
+/// A video behind the desktop that costs next to nothing.
+#[derive(Debug, Parser)]
+#[command(name = "veil", version, about, arg_required_else_help = true)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Show wallpapers until told to end: the program that a session starts
+    Daemon(DaemonArgs),
+    #[command(flatten)]
+    Client(ClientCommand),
+}
+
+/// How the daemon starts.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct DaemonArgs {
+    /// Picture or video to begin with, instead of what was shown last
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) input: Option<PathBuf>,
+    /// How it is fitted to an output: fill, fit, stretch, center or tile
+    #[arg(short, long, value_name = "MODE")]
+    pub(crate) mode: Option<FitMode>,
+    /// Colour around and behind it, as #RRGGBB
+    #[arg(short, long, value_name = "COLOR")]
+    pub(crate) background: Option<Rgb>,
+    /// Only this output, by its name (`veil status` lists them); may be repeated
+    #[arg(short, long = "output", value_name = "NAME")]
+    pub(crate) outputs: Vec<String>,
+}
+
+impl DaemonArgs {
+    /// Whether the output of this name is to have a wallpaper at all.
+    pub(crate) fn wants(&self, output: &str) -> bool {
+        self.outputs.is_empty() || self.outputs.iter().any(|name| name == output)
+    }
+
+    /// The wallpaper to begin with.
+    pub(crate) fn spec(&self) -> Option<Spec> {
+        let input = self.input.as_ref()?;
+        // A path of no characters has no absolute form; it is refused where files are.
+        let path = std::path::absolute(input).unwrap_or_else(|_| input.clone());
+        Some(Spec {
+            path: WirePath::from(path),
+            mode: self.mode.unwrap_or_default(),
+            background: self.background.unwrap_or(Rgb::BLACK),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_sound() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn the_older_daemons_words_are_understood() {
+        let cli = Cli::try_parse_from([
+            "veil", "daemon", "--input", "-odd", "--mode", "fit", "--output", "DP-1",
+        ]);
+        assert!(cli.is_err(), "a file that looks like an option needs “=”");
+        let words = [
+            "veil",
+            "daemon",
+            "--input=-odd",
+            "--mode",
+            "fit",
+            "--output",
+            "DP-1",
+            "--output",
+            "DP-2",
+        ];
+        let Command::Daemon(args) = Cli::try_parse_from(words).unwrap().command else {
+            panic!("not the daemon")
+        };
+        assert!(args.wants("DP-2") && !args.wants("DP-3"));
+        assert_eq!(args.spec().unwrap().mode, FitMode::Fit);
+    }
+}

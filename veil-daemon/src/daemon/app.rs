@@ -1,0 +1,233 @@
+//! What the loop knows, and the order in which it does things.
+
+use super::{
+    assignments::{Assignments, Spec, StateFile},
+    change::{Change, ChangeId},
+    screen::Screen,
+    stream::{Stream, StreamId},
+    watch::WaylandWatch,
+};
+use crate::{
+    args::DaemonArgs,
+    media::{
+        kind::FileKey,
+        load::{Drawing, LoadError, Loaded},
+        worker::Worker,
+    },
+};
+use anyhow::Context;
+use calloop::{LoopHandle, ping::Ping};
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::{Arc, Mutex},
+    time::{Duration, Instant},
+};
+use veil_frame::Presentable;
+use veil_wayland::{Content, Display, OutputId};
+
+/// What a job of the media worker came to.
+pub(crate) enum Done {
+    /// A file was looked at.
+    Loaded(ChangeId, Result<Loaded, LoadError>),
+    /// A job failed in a way that has no better name.
+    Broken(Option<ChangeId>, String),
+    /// A still picture was drawn again, for an output that has changed.
+    Redrawn(OutputId, Spec, Drawing, Result<Presentable, LoadError>),
+    /// A pipeline was told what to do; what becomes of it, its messages tell.
+    Told,
+    /// A pipeline is gone.
+    Closed,
+}
+
+/// The files that play, by what they are and not by their names; shared with the media worker, which looks there
+/// before it opens another.
+pub(crate) type KnownStreams = Arc<Mutex<HashMap<FileKey, StreamId>>>;
+
+/// What the loop knows.
+pub(crate) struct App {
+    pub(super) handle: LoopHandle<'static, App>,
+    pub(super) display: Display,
+    pub(super) args: DaemonArgs,
+    pub(super) screens: BTreeMap<OutputId, Screen>,
+    pub(super) streams: BTreeMap<StreamId, Stream>,
+    pub(super) known: KnownStreams,
+    pub(super) changes: BTreeMap<ChangeId, Change>,
+    /// The command line's wallpaper, until it was shown or has failed.
+    pub(super) initial: Option<Spec>,
+    /// Decoders that gave up in mid-stream; they are not tried again.
+    pub(super) failed_decoders: Vec<String>,
+    pub(super) assignments: Assignments,
+    pub(super) state: Option<StateFile>,
+    /// Looks at files and opens pipelines, which may take long.
+    pub(super) loading: Worker<Done>,
+    /// Tells pipelines what to do, which must not wait for the former.
+    pub(super) control: Worker<Done>,
+    pub(super) ping: Ping,
+    watch: WaylandWatch<App>,
+    last_number: u64,
+    readable: bool,
+    pictures: bool,
+    stopping: bool,
+}
+
+impl App {
+    pub(super) fn new(
+        handle: LoopHandle<'static, App>,
+        display: Display,
+        args: DaemonArgs,
+        assignments: Assignments,
+        state: Option<StateFile>,
+        (loading, control): (Worker<Done>, Worker<Done>),
+        ping: Ping,
+    ) -> anyhow::Result<Self> {
+        let watch = WaylandWatch::new(&handle, display.connection(), |app: &mut App| app.readable = true)
+            .context("cannot watch the connection to the compositor")?;
+        let initial = args.spec();
+        let mut app = Self {
+            handle,
+            display,
+            args,
+            screens: BTreeMap::new(),
+            streams: BTreeMap::new(),
+            known: KnownStreams::default(),
+            changes: BTreeMap::new(),
+            initial,
+            failed_decoders: Vec::new(),
+            assignments,
+            state,
+            loading,
+            control,
+            ping,
+            watch,
+            last_number: 0,
+            readable: false,
+            pictures: false,
+            stopping: false,
+        };
+        // The outputs came with the connection. A client that calls right after the start is to find them.
+        app.take_desktop_events();
+        Ok(app)
+    }
+
+    fn take_desktop_events(&mut self) {
+        while let Some(event) = self.display.desktop().next_event() {
+            self.desktop_event(event);
+        }
+    }
+
+    /// A number that was never given before.
+    pub(super) fn next_number(&mut self) -> u64 {
+        self.last_number += 1;
+        self.last_number
+    }
+
+    /// Ends the loop after this round.
+    pub(crate) fn stop(&mut self) {
+        self.stopping = true;
+    }
+
+    pub(crate) fn is_stopping(&self) -> bool {
+        self.stopping
+    }
+
+    pub(super) fn watch_timeout(&self, now: Instant) -> Option<Duration> {
+        self.watch.timeout(now)
+    }
+
+    /// A streaming thread put a picture into a mailbox.
+    pub(super) fn pictures_arrived(&mut self) {
+        self.pictures = true;
+    }
+
+    /// Once in each round: first what the compositor says, so that targets are free and outputs known; then the new
+    /// pictures; then everything is sent.
+    pub(super) fn after_dispatch(&mut self) -> anyhow::Result<()> {
+        let now = Instant::now();
+        let timed_out = self.watch.timeout(now).is_some_and(|left| left.is_zero());
+        if self.readable || self.pictures || timed_out {
+            self.readable = false;
+            self.display.pump()?;
+            self.take_desktop_events();
+        }
+        if std::mem::take(&mut self.pictures) && self.take_pictures(now) {
+            let urgent = self.waits_for_compositor();
+            self.watch.picture(&self.handle, now, urgent);
+        } else {
+            let urgent = self.waits_for_compositor();
+            self.watch.refresh(&self.handle, now, urgent);
+        }
+        let sent = self.display.flush()?;
+        self.watch.wait_for_room(&self.handle, !sent);
+        Ok(())
+    }
+
+    /// Whether an answer to a client depends on the compositor's.
+    fn waits_for_compositor(&self) -> bool {
+        !self.changes.is_empty()
+    }
+
+    /// Shows what an output is to show. The fate of the commit comes back as an event.
+    pub(super) fn show(&mut self, id: OutputId) {
+        let Some(content) = self.screens.get(&id).and_then(|screen| screen.content.clone()) else {
+            return;
+        };
+        let token = self.next_number();
+        match self.display.desktop().show(id, &content, token) {
+            Ok(true) => {
+                if let Some(screen) = self.screens.get_mut(&id) {
+                    screen.stats.committed(token);
+                }
+                for change in self.changes.values_mut() {
+                    change.committed(id, token);
+                }
+            }
+            Ok(false) => {}
+            Err(error) => tracing::warn!("cannot show the picture: {error}"),
+        }
+    }
+
+    /// Shows another picture on an output.
+    pub(super) fn show_content(&mut self, id: OutputId, content: Content) {
+        if let Some(screen) = self.screens.get_mut(&id) {
+            screen.content = Some(content);
+            self.show(id);
+        }
+    }
+
+    /// The result of a job.
+    pub(super) fn done(&mut self, done: Done) {
+        match done {
+            Done::Loaded(change, Ok(loaded)) => self.loaded(change, loaded),
+            Done::Loaded(change, Err(error)) => self.change_failed(change, &error.to_string()),
+            Done::Broken(Some(change), reason) => self.change_failed(change, &reason),
+            Done::Broken(None, reason) => tracing::error!("a job of the media worker failed: {reason}"),
+            Done::Redrawn(output, spec, drawing, result) => self.redrawn(output, &spec, drawing, result),
+            Done::Told => {}
+            Done::Closed => self.display.desktop().forget_gone_targets(),
+        }
+    }
+
+    /// Saves which wallpaper belongs where.
+    pub(super) fn save(&self) {
+        if let Some(file) = &self.state
+            && let Err(error) = file.save(&self.assignments)
+        {
+            tracing::warn!("{error}; the wallpaper will not come back after a restart");
+        }
+    }
+
+    /// The end: tears pipelines down and takes the surfaces away.
+    pub(super) fn shut_down(&mut self, limit: Duration) {
+        for id in self.streams.keys().copied().collect::<Vec<_>>() {
+            self.close_stream(id);
+        }
+        for id in self.screens.keys().copied().collect::<Vec<_>>() {
+            self.display.desktop().destroy_surface(id);
+        }
+        // The compositor may be gone; then there is nothing left to take away.
+        let _ = self.display.flush();
+        if !self.control.wait_idle(limit) {
+            tracing::warn!("a pipeline does not end; leaving it to the kernel");
+        }
+    }
+}

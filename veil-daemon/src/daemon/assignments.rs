@@ -1,0 +1,220 @@
+//! Which wallpaper belongs where, and that it is still so after a restart.
+//!
+//! A `set` without outputs is for all of them, also for those that come later; a `set` for named outputs is an
+//! exception from it. The file is replaced as a whole, so it is always either the old or the new state.
+
+use serde::{Deserialize, Serialize};
+use std::{
+    collections::BTreeMap,
+    fs, io,
+    io::Write,
+    os::unix::fs::{DirBuilderExt, OpenOptionsExt},
+    path::{Path, PathBuf},
+};
+use veil_frame::{FitMode, Rgb};
+use veil_ipc::WirePath;
+
+/// A file, and how it is shown.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Spec {
+    /// The file; absolute.
+    pub(crate) path: WirePath,
+    /// How it is fitted.
+    #[serde(default)]
+    pub(crate) mode: FitMode,
+    /// The colour around and below it.
+    #[serde(default)]
+    pub(crate) background: Rgb,
+}
+
+/// Which wallpaper belongs where.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Assignments {
+    /// For every output without an exception.
+    #[serde(default)]
+    all: Option<Spec>,
+    /// Exceptions by the output's name; `None` is an output that was cleared.
+    #[serde(default)]
+    outputs: BTreeMap<String, Option<Spec>>,
+}
+
+/// The state file cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum StateError {
+    /// No folder for it.
+    #[error("neither XDG_STATE_HOME nor HOME is set, so wallpapers are not remembered")]
+    NoHome,
+    /// Reading or writing failed.
+    #[error("cannot {what} {path}: {source}")]
+    Io {
+        /// “read” or “write”.
+        what: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// It is not what veil wrote.
+    #[error("{path} is not a state file of veil's ({source}); it is left alone and nothing is restored")]
+    Content {
+        /// The file.
+        path: PathBuf,
+        /// Where it went wrong.
+        source: serde_json::Error,
+    },
+}
+
+impl Assignments {
+    /// What belongs on the output of this name.
+    pub(crate) fn on(&self, output: &str) -> Option<&Spec> {
+        self.outputs.get(output).unwrap_or(&self.all).as_ref()
+    }
+
+    /// Notes a wallpaper for these outputs, or for all if there are none.
+    pub(crate) fn set(&mut self, outputs: &[String], spec: &Spec) {
+        if outputs.is_empty() {
+            self.all = Some(spec.clone());
+            self.outputs.clear();
+        }
+        for output in outputs {
+            self.outputs.insert(output.clone(), Some(spec.clone()));
+        }
+    }
+
+    /// Notes that these outputs, or all if there are none, show nothing.
+    pub(crate) fn clear(&mut self, outputs: &[String]) {
+        if outputs.is_empty() {
+            *self = Self::default();
+        }
+        for output in outputs {
+            self.outputs.insert(output.clone(), None);
+        }
+    }
+
+    /// Whether this file belongs anywhere.
+    pub(crate) fn names(&self, path: &WirePath) -> bool {
+        self.all
+            .iter()
+            .chain(self.outputs.values().flatten())
+            .any(|spec| spec.path == *path)
+    }
+}
+
+/// The file that remembers.
+#[derive(Debug)]
+pub(crate) struct StateFile {
+    path: PathBuf,
+}
+
+impl StateFile {
+    /// In `$XDG_STATE_HOME/veil`, or `~/.local/state/veil`.
+    pub(crate) fn locate() -> Result<Self, StateError> {
+        // A relative path there is to be ignored (XDG Base Directory Specification).
+        let absolute = |name: &str| {
+            std::env::var_os(name)
+                .map(PathBuf::from)
+                .filter(|path| path.is_absolute())
+        };
+        let base = absolute("XDG_STATE_HOME")
+            .or_else(|| absolute("HOME").map(|home| home.join(".local/state")))
+            .ok_or(StateError::NoHome)?;
+        Ok(Self {
+            path: base.join("veil/wallpapers.json"),
+        })
+    }
+
+    /// What was saved last; nothing if nothing was.
+    pub(crate) fn load(&self) -> Result<Assignments, StateError> {
+        let bytes = match fs::read(&self.path) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Assignments::default()),
+            Err(source) => {
+                return Err(StateError::Io {
+                    what: "read",
+                    path: self.path.clone(),
+                    source,
+                });
+            }
+        };
+        serde_json::from_slice(&bytes).map_err(|source| StateError::Content {
+            path: self.path.clone(),
+            source,
+        })
+    }
+
+    /// Replaces what was saved.
+    pub(crate) fn save(&self, assignments: &Assignments) -> Result<(), StateError> {
+        let write = || -> io::Result<()> {
+            let folder = self.path.parent().unwrap_or(Path::new("/"));
+            fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+            let new = self.path.with_extension("json.new");
+            let mut file = fs::OpenOptions::new()
+                .write(true)
+                .create(true)
+                .truncate(true)
+                .mode(0o600)
+                .open(&new)?;
+            serde_json::to_writer_pretty(&mut file, assignments)?;
+            file.write_all(b"\n")?;
+            // No sync to the disk: after a power failure the old or an empty file is as good, and the loop must not wait.
+            fs::rename(&new, &self.path)
+        };
+        write().map_err(|source| StateError::Io {
+            what: "write",
+            path: self.path.clone(),
+            source,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn spec(path: &str) -> Spec {
+        Spec {
+            path: WirePath::from(PathBuf::from(path)),
+            mode: FitMode::Fit,
+            background: Rgb::BLACK,
+        }
+    }
+
+    #[test]
+    fn exceptions_and_the_rule() {
+        let mut a = Assignments::default();
+        a.set(&[], &spec("/all.mp4"));
+        a.set(&["DP-1".into()], &spec("/one.mp4"));
+        a.clear(&["DP-2".into()]);
+        assert_eq!(a.on("DP-1"), Some(&spec("/one.mp4")));
+        assert_eq!(a.on("DP-2"), None);
+        assert_eq!(a.on("DP-3"), Some(&spec("/all.mp4")));
+        a.set(&[], &spec("/new.mp4"));
+        assert_eq!(a.on("DP-2"), Some(&spec("/new.mp4")));
+        a.clear(&[]);
+        assert_eq!(a, Assignments::default());
+    }
+
+    #[test]
+    fn saved_is_what_is_loaded() {
+        use std::os::unix::ffi::OsStringExt;
+        let folder = tempfile::tempdir().unwrap();
+        let file = StateFile {
+            path: folder.path().join("deep/wallpapers.json"),
+        };
+        assert_eq!(file.load().unwrap(), Assignments::default());
+        let mut a = Assignments::default();
+        let odd = std::ffi::OsString::from_vec(b"/a \"b\" #1 \xff.mp4".to_vec());
+        a.set(
+            &[],
+            &Spec {
+                path: WirePath::from(PathBuf::from(odd)),
+                ..spec("/")
+            },
+        );
+        a.clear(&["DP-2".into()]);
+        file.save(&a).unwrap();
+        assert_eq!(file.load().unwrap(), a);
+        fs::write(&file.path, b"{").unwrap();
+        assert!(file.load().is_err());
+    }
+}

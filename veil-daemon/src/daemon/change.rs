@@ -1,0 +1,87 @@
+//! A wallpaper on its way to the screen: from the request until its picture was presented, or cannot be.
+//!
+//! Until its first picture is there, what was on the screen stays. The request is answered, and the state saved, when
+//! every output has presented it; where none can, when it was committed or stored, after a moment's wait.
+
+use super::{assignments::Spec, stream::StreamId};
+use calloop::RegistrationToken;
+use std::{collections::BTreeMap, time::Duration};
+use veil_ipc::server::Responder;
+use veil_wayland::OutputId;
+
+/// How long a committed picture may take until somebody presents it. An output that is on takes one refresh.
+pub(crate) const PRESENT_WITHIN: Duration = Duration::from_secs(2);
+
+/// Names a change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct ChangeId(pub(crate) u64);
+
+/// Where a change comes from.
+pub(crate) enum Origin {
+    /// A client asked for it, and waits.
+    Client(Responder),
+    /// The command line of the daemon.
+    CommandLine,
+    /// What was shown before.
+    Restored,
+}
+
+/// How far it is.
+pub(crate) enum Stage {
+    /// The media worker looks at the file.
+    Loading,
+    /// It is on these outputs; the first commit on each, if its surface could take one.
+    Presenting(BTreeMap<OutputId, Option<u64>>),
+}
+
+/// A wallpaper on its way to the screen.
+pub(crate) struct Change {
+    /// What is to be shown.
+    pub(crate) spec: Spec,
+    /// The outputs that it is for.
+    pub(crate) outputs: Vec<OutputId>,
+    /// The outputs as they were named; none is all.
+    pub(crate) named: Vec<String>,
+    /// Where it comes from.
+    pub(crate) origin: Origin,
+    /// The stream that was made for it, in case that the file is one.
+    pub(crate) stream: StreamId,
+    /// How far it is.
+    pub(crate) stage: Stage,
+    /// Ends the wait for the screen.
+    pub(crate) timer: Option<RegistrationToken>,
+}
+
+impl Change {
+    /// A commit was made on an output.
+    pub(crate) fn committed(&mut self, output: OutputId, token: u64) {
+        if let Stage::Presenting(waiting) = &mut self.stage
+            && let Some(first @ None) = waiting.get_mut(&output)
+        {
+            *first = Some(token);
+        }
+    }
+
+    /// A commit was presented. True if that was the last output that was waited for.
+    pub(crate) fn presented(&mut self, output: OutputId, token: u64) -> bool {
+        let Stage::Presenting(waiting) = &mut self.stage else {
+            return false;
+        };
+        match waiting.get(&output) {
+            Some(Some(first)) if token >= *first => {
+                waiting.remove(&output);
+                waiting.is_empty()
+            }
+            _ => false,
+        }
+    }
+
+    /// This output is not waited for any more. True if that was the last one that was.
+    pub(crate) fn forget(&mut self, output: OutputId) -> bool {
+        self.outputs.retain(|id| *id != output);
+        match &mut self.stage {
+            Stage::Loading => false,
+            Stage::Presenting(waiting) => waiting.remove(&output).is_some() && waiting.is_empty(),
+        }
+    }
+}

@@ -1,0 +1,222 @@
+//! What the compositor's events mean: outputs come, change and go, surfaces get their sizes, commits reach the screen.
+
+use super::{
+    app::{App, Done},
+    assignments::Spec,
+    change::Origin,
+    screen::{Screen, Source},
+};
+use crate::media::load::{Drawing, LoadError, draw_again};
+use veil_frame::{FitMode, Presentable, Rgb, Shown};
+use veil_wayland::{Content, Event, OutputId};
+
+/// The layer surfaces' namespace; documented, since compositors' rules name it.
+pub(crate) const NAMESPACE: &str = "veil-wallpaper";
+
+/// How often in a row a surface may be taken away before it was ever configured.
+const CLOSES: u32 = 3;
+
+impl App {
+    pub(super) fn desktop_event(&mut self, event: Event) {
+        match event {
+            Event::OutputAdded(id) => self.output_added(id),
+            Event::OutputChanged(id) => self.output_changed(id),
+            Event::OutputRemoved(id) => self.output_removed(id),
+            Event::SurfaceConfigured(id, size) => {
+                if let Some(screen) = self.screens.get_mut(&id) {
+                    screen.closes = 0;
+                }
+                tracing::debug!("{}: the surface has {size} logical pixels", self.name(id));
+                self.output_changed(id);
+            }
+            Event::SurfaceClosed(id) => self.surface_closed(id),
+            Event::Presented { output, token, shown } => self.presented(output, token, shown),
+        }
+    }
+
+    /// The output's name; its number if it is gone.
+    pub(super) fn name(&self, id: OutputId) -> String {
+        match self.display.desktop_ref().output(id) {
+            Some(output) => output.name.clone(),
+            None => format!("output {}", id.0),
+        }
+    }
+
+    fn output_added(&mut self, id: OutputId) {
+        let name = self.name(id);
+        if !self.args.wants(&name) {
+            return;
+        }
+        tracing::info!("{name}: output appeared");
+        self.screens.insert(id, Screen::default());
+        let background = self.wanted_on(&name).map_or(Rgb::BLACK, |spec| spec.background);
+        self.display.desktop().create_surface(id, NAMESPACE, background);
+    }
+
+    fn output_removed(&mut self, id: OutputId) {
+        let Some(screen) = self.screens.remove(&id) else {
+            return;
+        };
+        tracing::info!("an output vanished; {} left", self.screens.len());
+        let finished: Vec<_> = self
+            .changes
+            .iter_mut()
+            .filter_map(|(number, change)| change.forget(id).then_some(*number))
+            .collect();
+        for change in finished {
+            self.finish_change(change);
+        }
+        // Its wallpaper stays ready, standing still, until the output is back or gets another.
+        if let Source::Stream(stream) = screen.source {
+            self.followers_changed(stream);
+        }
+    }
+
+    fn surface_closed(&mut self, id: OutputId) {
+        let name = self.name(id);
+        let Some(screen) = self.screens.get_mut(&id) else {
+            return;
+        };
+        screen.closes += 1;
+        if screen.closes > CLOSES {
+            tracing::warn!(
+                "{name}: the compositor keeps closing the surface; giving up until the output changes"
+            );
+            return;
+        }
+        tracing::info!("{name}: the compositor closed the surface; making it again");
+        let background = screen.spec.as_ref().map_or(Rgb::BLACK, |spec| spec.background);
+        self.display.desktop().create_surface(id, NAMESPACE, background);
+    }
+
+    /// Its size, scale or surface is another than before.
+    fn output_changed(&mut self, id: OutputId) {
+        let Some(screen) = self.screens.get(&id) else {
+            return;
+        };
+        match screen.source {
+            Source::Nothing => self.restore(id),
+            Source::Still { .. } => {
+                self.show(id);
+                self.redraw_if_resized(id);
+            }
+            Source::Stream(stream) => {
+                self.show(id);
+                self.followers_changed(stream);
+            }
+            Source::Failed => self.show(id),
+        }
+    }
+
+    /// What belongs on an output of this name.
+    fn wanted_on(&self, name: &str) -> Option<&Spec> {
+        self.initial.as_ref().or_else(|| self.assignments.on(name))
+    }
+
+    /// Shows what belongs on an output that shows nothing yet.
+    pub(super) fn restore(&mut self, id: OutputId) {
+        if self.changes.values().any(|change| change.outputs.contains(&id)) {
+            return;
+        }
+        if self.display.desktop_ref().surface_size(id).is_none() {
+            return;
+        }
+        let name = self.name(id);
+        let Some(spec) = self.wanted_on(&name).cloned() else {
+            return;
+        };
+        let (origin, named) = match &self.initial {
+            Some(_) => (Origin::CommandLine, self.args.outputs.clone()),
+            None => (Origin::Restored, vec![name]),
+        };
+        self.begin_change(spec, vec![id], named, origin);
+    }
+
+    fn presented(&mut self, id: OutputId, token: u64, shown: Shown) {
+        if let Some(screen) = self.screens.get_mut(&id) {
+            screen.stats.note(token, shown);
+        }
+        if shown == Shown::Never {
+            return;
+        }
+        let finished: Vec<_> = self
+            .changes
+            .iter_mut()
+            .filter_map(|(number, change)| change.presented(id, token).then_some(*number))
+            .collect();
+        for change in finished {
+            self.finish_change(change);
+        }
+    }
+
+    /// Has the still picture of an output drawn again, if it was drawn for another size.
+    pub(super) fn redraw_if_resized(&mut self, id: OutputId) {
+        let Some(pixels) = self.display.desktop_ref().output(id).map(|output| output.pixels) else {
+            return;
+        };
+        let Some(Screen {
+            source: Source::Still { drawn_for },
+            spec: Some(spec),
+            ..
+        }) = self.screens.get(&id)
+        else {
+            return;
+        };
+        if *drawn_for != pixels && !pixels.is_empty() {
+            self.draw_again(id, spec.clone());
+        }
+    }
+
+    /// Has a still picture drawn for the present size of an output. Until then the compositor stretches the old one.
+    fn draw_again(&mut self, id: OutputId, spec: Spec) {
+        let Some(size) = self.display.desktop_ref().output(id).map(|output| output.pixels) else {
+            return;
+        };
+        let drawing = Drawing {
+            size,
+            mode: spec.mode,
+            background: spec.background,
+        };
+        let path = spec.path.0.clone();
+        self.loading.submit(
+            move || Done::Redrawn(id, spec, drawing, draw_again(&path, drawing)),
+            |reason| Done::Broken(None, reason),
+        );
+    }
+
+    pub(super) fn redrawn(
+        &mut self,
+        id: OutputId,
+        spec: &Spec,
+        drawing: Drawing,
+        result: Result<Presentable, LoadError>,
+    ) {
+        let pixels = self.display.desktop_ref().output(id).map(|output| output.pixels);
+        let Some(screen) = self.screens.get_mut(&id) else {
+            return;
+        };
+        // Meanwhile it may show something else, or have another size again.
+        let current = matches!(screen.source, Source::Still { .. }) && screen.spec.as_ref() == Some(spec);
+        if !current || pixels != Some(drawing.size) {
+            return;
+        }
+        match result {
+            Ok(presentable) => {
+                screen.source = Source::Still {
+                    drawn_for: drawing.size,
+                };
+                self.show_content(
+                    id,
+                    Content {
+                        presentable,
+                        mode: FitMode::Stretch,
+                    },
+                );
+            }
+            Err(error) => {
+                tracing::warn!("keeping the picture at its former size: {error}");
+                screen.error = Some(error.to_string());
+            }
+        }
+    }
+}

@@ -1,0 +1,289 @@
+//! Streams and those who follow them: new pictures, what the pipelines report, playing and standing still.
+
+use super::{
+    app::{App, Done},
+    change::Origin,
+    screen::Source,
+    stream::{Playing, Stream, StreamId},
+};
+use crate::media::copy::private_copy;
+use calloop::{Interest, Mode, PostAction, generic::Generic};
+use std::{os::fd::AsFd, sync::Arc, time::Instant};
+use veil_frame::{Demand, Presentable};
+use veil_ipc::WirePath;
+use veil_playback::{Player, PlayerEvent};
+use veil_wayland::{Content, OutputId};
+
+impl App {
+    /// Makes a stream that nothing plays yet.
+    pub(super) fn new_stream(&mut self, path: WirePath, demand: Demand) -> StreamId {
+        let id = StreamId(self.next_number());
+        self.streams
+            .insert(id, Stream::new(path, demand, self.ping.clone()));
+        id
+    }
+
+    /// Takes what lies in the mailboxes and shows it. Whether anything lay there.
+    pub(super) fn take_pictures(&mut self, now: Instant) -> bool {
+        let mut any = false;
+        // Collected first, for want of a way to show while looking; the numbers are few and live on the stack.
+        let mut index = 0;
+        while let Some((&id, stream)) = self.streams.iter_mut().nth(index) {
+            index += 1;
+            let Some(presentable) = stream.presenter.mailbox.take() else {
+                continue;
+            };
+            any = true;
+            stream.last_picture = Some(now);
+            stream.newest = Some(presentable.clone());
+            self.show_stream(id, &presentable);
+        }
+        any
+    }
+
+    /// Shows a picture of a stream on every output that follows it and does not stand still.
+    fn show_stream(&mut self, id: StreamId, presentable: &Presentable) {
+        let mut index = 0;
+        while let Some((&output, screen)) = self.screens.iter_mut().nth(index) {
+            index += 1;
+            let frozen = screen.paused && screen.private;
+            if !screen.follows(id) || frozen {
+                continue;
+            }
+            if let Some(content) = &mut screen.content {
+                content.presentable = presentable.clone();
+            }
+            self.show(output);
+        }
+    }
+
+    /// A file turned out to be a stream: its pipeline is ready.
+    pub(super) fn stream_ready(&mut self, id: StreamId, player: Player, sink: veil_sink::VeilSink) {
+        let player = Arc::new(player);
+        let bus = self.watch_bus(id, &player);
+        if let Some(stream) = self.streams.get_mut(&id) {
+            stream.playing = Some(Playing { player, sink, bus });
+        }
+    }
+
+    fn watch_bus(&mut self, id: StreamId, player: &Arc<Player>) -> Option<calloop::RegistrationToken> {
+        let fd = match player.as_fd().try_clone_to_owned() {
+            Ok(fd) => fd,
+            Err(error) => {
+                tracing::warn!("a pipeline's messages cannot be watched: {error}");
+                return None;
+            }
+        };
+        let source = Generic::new(fd, Interest::READ, Mode::Level);
+        let inserted = self.handle.insert_source(source, move |_, _, app: &mut Self| {
+            app.bus_messages(id);
+            Ok(PostAction::Continue)
+        });
+        match inserted {
+            Ok(token) => Some(token),
+            Err(error) => {
+                tracing::error!("a pipeline's messages cannot be watched: {error}");
+                None
+            }
+        }
+    }
+
+    fn bus_messages(&mut self, id: StreamId) {
+        let Some(playing) = self.streams.get(&id).and_then(|stream| stream.playing.as_ref()) else {
+            return;
+        };
+        let player = Arc::clone(&playing.player);
+        player.dispatch(|event| match event {
+            // It stands still by itself, and is in the status as what it is.
+            PlayerEvent::Still => {}
+            PlayerEvent::Damaged => tracing::warn!("a video is damaged; it plays as well as it goes"),
+            PlayerEvent::DecoderFailed { element, reason } => self.decoder_failed(id, element, &reason),
+            PlayerEvent::Failed { reason } => self.stream_failed(id, &reason),
+        });
+    }
+
+    /// A decoder gave up in mid-stream: another one takes over from the beginning; the last picture stays until then.
+    fn decoder_failed(&mut self, id: StreamId, element: String, reason: &str) {
+        tracing::warn!("decoder {element} failed: {reason}; trying the next one");
+        self.failed_decoders.push(element);
+        let followers: Vec<OutputId> = self
+            .screens
+            .iter()
+            .filter(|(_, s)| s.follows(id))
+            .map(|(output, _)| *output)
+            .collect();
+        self.stream_failed(id, reason);
+        for output in followers {
+            let Some(spec) = self.screens.get(&output).and_then(|screen| screen.spec.clone()) else {
+                continue;
+            };
+            let name = self.name(output);
+            self.begin_change(spec, vec![output], vec![name], Origin::Restored);
+        }
+    }
+
+    /// Has a pipeline do something that may take a while.
+    fn pipeline_job(&self, id: StreamId, job: impl FnOnce(&Player) + Send + 'static) {
+        let Some(playing) = self.streams.get(&id).and_then(|stream| stream.playing.as_ref()) else {
+            return;
+        };
+        let player = Arc::clone(&playing.player);
+        self.control.submit(
+            move || {
+                job(&player);
+                Done::Told
+            },
+            |reason| Done::Broken(None, reason),
+        );
+    }
+
+    /// A stream cannot go on. What it showed last stays.
+    pub(super) fn stream_failed(&mut self, id: StreamId, reason: &str) {
+        if !self.streams.contains_key(&id) {
+            return;
+        }
+        tracing::warn!("playback ended, the last picture stays: {reason}");
+        for screen in self.screens.values_mut().filter(|screen| screen.follows(id)) {
+            screen.source = Source::Failed;
+            screen.error = Some(reason.to_owned());
+        }
+        self.close_stream(id);
+    }
+
+    /// Ends a stream.
+    pub(super) fn close_stream(&mut self, id: StreamId) {
+        let Some(stream) = self.streams.remove(&id) else {
+            return;
+        };
+        if let Some(key) = stream.key {
+            let mut known = self
+                .known
+                .lock()
+                .unwrap_or_else(std::sync::PoisonError::into_inner);
+            if known.get(&key) == Some(&id) {
+                known.remove(&key);
+            }
+        }
+        let Some(playing) = stream.playing else { return };
+        if let Some(bus) = playing.bus {
+            self.handle.remove(bus);
+        }
+        self.control.submit(
+            move || {
+                drop(playing.sink);
+                drop(playing.player);
+                crate::malloc::trim();
+                Done::Closed
+            },
+            |reason| Done::Broken(None, reason),
+        );
+    }
+
+    /// Those who follow a stream, or their sizes, modes or pauses, have changed.
+    pub(super) fn followers_changed(&mut self, id: StreamId) {
+        let mut uses = Vec::new();
+        let mut moving = false;
+        for (output, screen) in self.screens.iter().filter(|(_, screen)| screen.follows(id)) {
+            let Some(known) = self.display.desktop_ref().output(*output) else {
+                continue;
+            };
+            let mode = screen.spec.as_ref().map(|spec| spec.mode).unwrap_or_default();
+            uses.push((mode, known.pixels));
+            moving |= !screen.paused;
+        }
+        let Some(stream) = self.streams.get_mut(&id) else {
+            return;
+        };
+        let changed = stream.presenter.capabilities.set_demand(Demand { uses });
+        let Some(playing) = &stream.playing else { return };
+        if changed && !moving && !stream.running {
+            // A picture for the new demand; the outputs that have one of their own size already keep it until then.
+            let sink = playing.sink.clone();
+            self.control.submit(
+                move || {
+                    sink.redraw();
+                    Done::Told
+                },
+                |reason| Done::Broken(None, reason),
+            );
+        }
+        if stream.running == moving {
+            return;
+        }
+        stream.running = moving;
+        for screen in self.screens.values_mut().filter(|screen| screen.follows(id)) {
+            screen.stats.interrupted();
+        }
+        if moving {
+            self.pipeline_job(id, Player::play);
+        } else {
+            self.pipeline_job(id, Player::pause);
+        }
+        self.settle_pauses(id, moving);
+    }
+
+    /// An output that stands still while others go on gets a picture of its own; when all stand still, or it goes on,
+    /// it has the shared one again.
+    pub(super) fn settle_pauses(&mut self, id: StreamId, moving: bool) {
+        let newest = self.streams.get(&id).and_then(|stream| stream.newest.clone());
+        let outputs: Vec<OutputId> = self
+            .screens
+            .iter()
+            .filter(|(_, s)| s.follows(id))
+            .map(|(id, _)| *id)
+            .collect();
+        for output in outputs {
+            let Some(screen) = self.screens.get_mut(&output) else {
+                continue;
+            };
+            let alone = screen.paused && moving;
+            if screen.private == alone {
+                continue;
+            }
+            let Some(content) = screen.content.clone() else {
+                continue;
+            };
+            let presentable = if alone {
+                match private_copy(&content.presentable) {
+                    Ok(copy) => copy,
+                    Err(error) => {
+                        tracing::warn!("{}: cannot stand still alone: {error}", self.name(output));
+                        continue;
+                    }
+                }
+            } else if screen.paused {
+                // Everybody stands still: each may keep what it has.
+                continue;
+            } else {
+                newest.clone().unwrap_or(content.presentable)
+            };
+            screen.private = alone;
+            screen.stats.interrupted();
+            self.show_content(
+                output,
+                Content {
+                    presentable,
+                    mode: content.mode,
+                },
+            );
+        }
+    }
+
+    /// Ends the streams that nobody follows and that belong nowhere.
+    pub(super) fn close_unused_streams(&mut self) {
+        let unused: Vec<StreamId> = self
+            .streams
+            .iter()
+            .filter(|(id, stream)| {
+                let followed = self.screens.values().any(|screen| screen.follows(**id));
+                let awaited = self.changes.values().any(|change| change.stream == **id);
+                let kept = stream.playing.is_some() && self.assignments.names(&stream.path);
+                !followed && !awaited && !kept
+            })
+            .map(|(id, _)| *id)
+            .collect();
+        for id in unused {
+            self.close_stream(id);
+        }
+    }
+}

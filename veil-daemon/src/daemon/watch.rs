@@ -1,0 +1,102 @@
+//! When the compositor's descriptor wakes the loop.
+//!
+//! Every frame has three events in its wake: a release, a presentation time, and the picture itself. While pictures
+//! flow the first two can wait for the third, so the descriptor is not watched: one wake-up a frame instead of three.
+//! After a tenth of a second without a picture it is watched again.
+
+use calloop::{Dispatcher, Interest, LoopHandle, Mode, PostAction, RegistrationToken, generic::Generic};
+use std::time::{Duration, Instant};
+use wayland_client::Connection;
+
+/// How long after a picture the descriptor is left alone.
+const FLOWING: Duration = Duration::from_millis(100);
+
+/// Watches the compositor's descriptor, or does not.
+pub(crate) struct WaylandWatch<D> {
+    source: Dispatcher<'static, Generic<Connection>, D>,
+    token: RegistrationToken,
+    watching: bool,
+    writing: bool,
+    flowing_until: Option<Instant>,
+}
+
+impl<D: 'static> WaylandWatch<D> {
+    /// Begins to watch; `readable` is called when there is something to read, or room to write that was waited for.
+    pub(crate) fn new(
+        handle: &LoopHandle<'static, D>,
+        connection: Connection,
+        mut readable: impl FnMut(&mut D) + 'static,
+    ) -> calloop::Result<Self> {
+        let source = Generic::new(connection, Interest::READ, Mode::Level);
+        let source = Dispatcher::new(source, move |_, _: &mut _, data: &mut D| {
+            readable(data);
+            Ok(PostAction::Continue)
+        });
+        let token = handle.register_dispatcher(source.clone())?;
+        Ok(Self {
+            source,
+            token,
+            watching: true,
+            writing: false,
+            flowing_until: None,
+        })
+    }
+
+    /// Whether to be woken also when the compositor has read enough for more to be sent. While that is so, the
+    /// descriptor is watched in any case.
+    pub(crate) fn wait_for_room(&mut self, handle: &LoopHandle<'static, D>, wait: bool) {
+        if wait == self.writing {
+            return;
+        }
+        self.writing = wait;
+        self.source.as_source_mut().interest = if wait { Interest::BOTH } else { Interest::READ };
+        if self.watching {
+            if let Err(error) = handle.update(&self.token) {
+                tracing::error!("cannot change what the loop watches: {error}");
+            }
+        } else if wait {
+            self.set(handle, true);
+        }
+    }
+
+    /// A picture came. `urgent`: somebody waits for an answer of the compositor, so go on watching.
+    pub(crate) fn picture(&mut self, handle: &LoopHandle<'static, D>, now: Instant, urgent: bool) {
+        self.flowing_until = Some(now + FLOWING);
+        self.set(handle, urgent || self.writing);
+    }
+
+    /// Watches again if pictures have ceased, or if it has become urgent.
+    pub(crate) fn refresh(&mut self, handle: &LoopHandle<'static, D>, now: Instant, urgent: bool) {
+        if self.watching {
+            return;
+        }
+        if urgent || self.flowing_until.is_none_or(|until| until <= now) {
+            self.set(handle, true);
+        }
+    }
+
+    /// How long the loop may sleep.
+    pub(crate) fn timeout(&self, now: Instant) -> Option<Duration> {
+        if self.watching {
+            return None;
+        }
+        self.flowing_until
+            .map(|until| until.saturating_duration_since(now))
+    }
+
+    fn set(&mut self, handle: &LoopHandle<'static, D>, watching: bool) {
+        if self.watching == watching {
+            return;
+        }
+        let done = if watching {
+            handle.enable(&self.token)
+        } else {
+            handle.disable(&self.token)
+        };
+        match done {
+            Ok(()) => self.watching = watching,
+            // It stays as it is, which costs wake-ups or, the other way round, ends with the next picture.
+            Err(error) => tracing::error!("cannot change what the loop watches: {error}"),
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! The job behind `set`: finds out what a file is, and makes it ready to be shown.
+
+use super::{
+    kind::{FileKey, Kind, kind},
+    still::{Still, StillError},
+};
+use crate::daemon::{
+    app::KnownStreams,
+    stream::{LoopPresenter, StreamId},
+};
+use gstreamer::glib::object::Cast;
+use std::{
+    collections::HashMap,
+    fs::File,
+    io,
+    path::{Path, PathBuf},
+    sync::{Arc, MutexGuard, PoisonError},
+};
+use veil_frame::{FitMode, Presentable, Rgb, Size};
+use veil_playback::{OpenError, Player, Settings, SourceError};
+use veil_sink::VeilSink;
+
+/// A file cannot be shown.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum LoadError {
+    /// It is no file that could be read.
+    #[error(transparent)]
+    Source(#[from] SourceError),
+    /// It went away or broke while it was looked at.
+    #[error("cannot read {}: {source}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// It is a picture in a format that veil does not read.
+    #[error("{}: {format} pictures are not supported: no decoder for them is built in; convert it to PNG or JPEG", path.display())]
+    Unsupported {
+        /// The file.
+        path: PathBuf,
+        /// The format.
+        format: &'static str,
+    },
+    /// It is a picture that cannot be shown.
+    #[error("{}: {source}", path.display())]
+    Still {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: StillError,
+    },
+    /// It was a picture, and is none any more.
+    #[error("{}: is not the picture any more that it was", path.display())]
+    Changed {
+        /// The file.
+        path: PathBuf,
+    },
+    /// GStreamer cannot be used.
+    #[error(transparent)]
+    Init(#[from] veil_playback::InitError),
+    /// It is a video that cannot be shown, or nothing that is known.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+}
+
+/// What a still picture is wanted for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Drawing {
+    /// Pixels of the output.
+    pub(crate) size: Size,
+    /// How it is fitted.
+    pub(crate) mode: FitMode,
+    /// What is around and below it.
+    pub(crate) background: Rgb,
+}
+
+/// What is to be loaded.
+pub(crate) struct Load {
+    /// The file.
+    pub(crate) path: PathBuf,
+    /// What to draw if it is a still picture.
+    pub(crate) drawings: Vec<Drawing>,
+    /// The files that play already.
+    pub(crate) known: KnownStreams,
+    /// The stream that it becomes if it is one that does not play yet.
+    pub(crate) stream: StreamId,
+    /// Decoders that are not to be tried.
+    pub(crate) excluded: Vec<String>,
+    /// Where that one's pictures go.
+    pub(crate) presenter: Arc<LoopPresenter>,
+}
+
+/// What it turned out to be.
+pub(crate) enum Loaded {
+    /// A still picture, drawn as it was wanted.
+    Still(HashMap<Drawing, Presentable>),
+    /// A file that plays already.
+    Known(StreamId),
+    /// A stream that is ready to play: its first picture was given to the presenter.
+    Stream {
+        /// The file.
+        key: FileKey,
+        /// The pipeline.
+        player: Box<Player>,
+        /// Its sink.
+        sink: VeilSink,
+    },
+}
+
+impl Load {
+    /// Does it; may take as long as the file is large.
+    pub(crate) fn run(self) -> Result<Loaded, LoadError> {
+        let path = self.path;
+        veil_playback::check_file(&path)?;
+        let read = |source| LoadError::Read {
+            path: path.clone(),
+            source,
+        };
+        let mut file = File::open(&path).map_err(read)?;
+        let key = FileKey::of(&file).map_err(read)?;
+        if let Some(stream) = lock(&self.known).get(&key) {
+            return Ok(Loaded::Known(*stream));
+        }
+        match kind(&mut file).map_err(read)? {
+            Kind::Still(format) => {
+                let drawn = draw(file, format, &self.drawings);
+                crate::malloc::trim();
+                drawn
+                    .map(Loaded::Still)
+                    .map_err(|source| LoadError::Still { path, source })
+            }
+            Kind::Unsupported(format) => Err(LoadError::Unsupported { path, format }),
+            Kind::Other => {
+                drop(file);
+                let loaded = play(&path, key, self.presenter, self.excluded)?;
+                // At once, not when the loop hears of it: the next job may be for the same file.
+                lock(&self.known).insert(key, self.stream);
+                Ok(loaded)
+            }
+        }
+    }
+}
+
+fn lock(known: &KnownStreams) -> MutexGuard<'_, HashMap<FileKey, StreamId>> {
+    known.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Draws a still picture that is shown already, for an output that has another size now.
+pub(crate) fn draw_again(path: &Path, drawing: Drawing) -> Result<Presentable, LoadError> {
+    veil_playback::check_file(path)?;
+    let read = |source| LoadError::Read {
+        path: path.to_owned(),
+        source,
+    };
+    let mut file = File::open(path).map_err(read)?;
+    let Kind::Still(format) = kind(&mut file).map_err(read)? else {
+        return Err(LoadError::Changed {
+            path: path.to_owned(),
+        });
+    };
+    let still = |source| LoadError::Still {
+        path: path.to_owned(),
+        source,
+    };
+    let picture = Still::decode(file, format).map_err(still)?;
+    let drawn = picture
+        .draw(drawing.mode, drawing.background, drawing.size)
+        .map_err(still);
+    drop(picture);
+    crate::malloc::trim();
+    drawn
+}
+
+fn draw(
+    file: File,
+    format: image::ImageFormat,
+    drawings: &[Drawing],
+) -> Result<HashMap<Drawing, Presentable>, StillError> {
+    let still = Still::decode(file, format)?;
+    drawings
+        .iter()
+        .map(|d| Ok((*d, still.draw(d.mode, d.background, d.size)?)))
+        .collect()
+}
+
+fn play(
+    path: &Path,
+    key: FileKey,
+    presenter: Arc<LoopPresenter>,
+    excluded: Vec<String>,
+) -> Result<Loaded, LoadError> {
+    veil_playback::init()?;
+    let sink = VeilSink::new(presenter);
+    let settings = Settings {
+        path: path.to_owned(),
+        start_paused: true,
+        position: None,
+        excluded,
+    };
+    let player = Player::open(settings, sink.clone().upcast())?;
+    Ok(Loaded::Stream {
+        key,
+        player: Box::new(player),
+        sink,
+    })
+}
