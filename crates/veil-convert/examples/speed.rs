@@ -6,7 +6,7 @@
 
 use std::{hint::black_box, time::Instant};
 use veil_convert::{Converter, Level, Planes, Spec};
-use veil_frame::{ChromaSite, Colorimetry, PixelFormat, RectF, Size, Transfer};
+use veil_frame::{ChromaSite, Colorimetry, Model, PixelFormat, RectF, Size, Transfer};
 
 /// Buffers that frames and results rotate through.
 const RING: usize = 4;
@@ -94,21 +94,33 @@ fn main() {
                     .collect()
             })
             .collect();
+        let base = match info.model {
+            Model::Rgb => Colorimetry::SRGB,
+            Model::Yuv | Model::Gray => Colorimetry::assumed(case.stored.h),
+        };
+        let colorimetry = Colorimetry {
+            transfer: case.transfer,
+            ..base
+        };
         let stride = case.size.w as usize * 4;
-        let mut outs = vec![vec![1u8; stride * case.size.h as usize]; RING];
+        let mut outs_all = vec![vec![1u8; 64 + stride * case.size.h as usize]; RING];
+        let mut outs: Vec<&mut [u8]> = outs_all
+            .iter_mut()
+            .map(|o| {
+                let k = o.as_ptr().align_offset(64);
+                &mut o[k..][..stride * case.size.h as usize]
+            })
+            .collect();
         let source = vec![vec![2u8; outs[0].len()]; RING];
         let copy = time(count, |i| {
-            black_box(&mut outs[i % RING]).copy_from_slice(black_box(&source[i % RING]))
+            black_box(&mut *outs[i % RING]).copy_from_slice(black_box(&source[i % RING]))
         });
         let mut results = Vec::new();
         for &level in Level::available().iter().rev() {
             let spec = Spec {
                 format: case.format,
                 stored: case.stored,
-                colorimetry: Colorimetry {
-                    transfer: case.transfer,
-                    ..Colorimetry::assumed(case.stored.h)
-                },
+                colorimetry,
                 site: ChromaSite::LEFT,
                 crop: RectF {
                     x: 0.0,
@@ -126,7 +138,7 @@ fn main() {
                     planes.stride[p] = info.plane_row_bytes(p, case.stored.w);
                 }
                 converter
-                    .convert(&planes, black_box(&mut outs[i % RING]), stride)
+                    .convert(&planes, black_box(&mut *outs[i % RING]), stride)
                     .expect("the memory is long enough");
             }));
         }

@@ -2,77 +2,94 @@
 
 use veil_frame::{Colorimetry, Transfer, tone_map};
 
-/// Entries of a table over signals of 0 to 1, between which it is interpolated. Its error is below 1e-6 of the
-/// greatest light, which the last step turns into less than 1/255 where a colour nearly cancels.
+/// Pixels that are converted together: enough for vectors, and little enough to stay in the nearest cache.
+pub(crate) const CHUNK: usize = 64;
+/// A channel of as many pixels.
+pub(crate) type Channel = [f32; CHUNK];
+
+/// Steps of a table over signals of 0 to 1, between which it is interpolated; a power of 2. The error is below 1e-6 of
+/// the greatest light, which the last step turns into less than 1/255 where a colour nearly cancels.
 const STEPS: usize = 8192;
-/// Powers of two below 1 that a table over light covers; less light than that is below half a code, even for R′ of
-/// light that was mapped from 1000 cd/m² to 203.
+/// Powers of two below 1 that a table over light covers; less light than that is below half a code, even for light that
+/// was mapped from 1000 cd/m² to 203.
 const OCTAVES: u32 = 30;
 /// Bits of the mantissa that choose an entry of a table over light.
 const MANTISSA: u32 = 8;
+/// Entries of a table over light: a power of 2 that holds all octaves.
+const LIGHTS: usize = ((OCTAVES << MANTISSA) as usize).next_power_of_two();
 
 /// A function of 0 to 1, sampled evenly.
 #[derive(Clone, Debug)]
-struct Even(Vec<f32>);
+struct Even(Box<[f32; STEPS + 1]>);
 
 impl Even {
     fn new(f: impl Fn(f64) -> f64) -> Self {
-        // One more than the last, so that 1 itself has a neighbour.
-        Self(
-            (0..=STEPS + 1)
-                .map(|i| f((i as f64 / STEPS as f64).min(1.0)) as f32)
-                .collect(),
-        )
+        let mut table = Box::new([0.0; STEPS + 1]);
+        for (i, entry) in table.iter_mut().enumerate() {
+            *entry = f(i as f64 / STEPS as f64) as f32;
+        }
+        Self(table)
     }
 
     #[inline(always)]
-    fn at(&self, x: f32) -> f32 {
-        let position = x.clamp(0.0, 1.0) * STEPS as f32;
-        let i = position as usize;
-        let (a, b) = (self.0[i], self.0[i + 1]);
-        a + (b - a) * (position - i as f32)
+    fn apply(&self, channel: &mut Channel) {
+        // Just below the last entry, so that there is always one after.
+        const LAST: f32 = STEPS as f32 - 0.01;
+        // At this size a number has no fraction, and its lowest bits are its whole part.
+        const WHOLE: f32 = (1 << 23) as f32;
+        let mut places = [0u32; CHUNK];
+        for (v, place) in channel.iter_mut().zip(&mut places) {
+            let position = (*v * STEPS as f32).max(0.0).min(LAST);
+            let floor = (position - 0.5).max(0.0) + WHOLE;
+            *place = floor.to_bits();
+            *v = position - (floor - WHOLE);
+        }
+        for (v, place) in channel.iter_mut().zip(places) {
+            let i = place as usize % STEPS;
+            let (a, b) = (self.0[i], self.0[i + 1]);
+            *v = a + (b - a) * *v;
+        }
     }
 }
 
 /// The bits of 2^−[`OCTAVES`], the least light that tables over light tell from none.
 const LEAST: u32 = (127 - OCTAVES) << 23;
+/// Bits of a light below those that choose an entry.
+const REST: u32 = 23 - MANTISSA;
 
-/// The entry for a light of 0 to 1, and how far it is on the way to the next one.
+/// The bits of a light of 0 to 1, from those of the least light on.
 #[inline(always)]
-fn light_index(x: f32) -> (usize, f32) {
-    let bits = x.max(f32::from_bits(LEAST)).min(1.0).to_bits() - LEAST;
-    let rest = 23 - MANTISSA;
-    (
-        (bits >> rest) as usize,
-        (bits & ((1 << rest) - 1)) as f32 / (1u32 << rest) as f32,
-    )
+fn light_bits(x: f32) -> u32 {
+    x.max(f32::from_bits(LEAST)).min(1.0).to_bits() - LEAST
 }
 
-/// The light that an entry begins at.
+/// The light that an entry begins at. Entries after that of 1 are never read, or only with no weight.
 fn light_of_index(i: usize) -> f64 {
-    f64::from(f32::from_bits(LEAST + ((i as u32) << (23 - MANTISSA))))
+    f64::from(f32::from_bits(LEAST + ((i as u32) << REST))).min(1.0)
 }
-
-const LIGHTS: usize = (OCTAVES << MANTISSA) as usize;
 
 /// A function of light, sampled in steps of equal ratio.
 #[derive(Clone, Debug)]
-struct Ratio(Vec<f32>);
+struct Ratio(Box<[f32; LIGHTS + 1]>);
 
 impl Ratio {
     fn new(f: impl Fn(f64) -> f64) -> Self {
-        Self(
-            (0..=LIGHTS + 1)
-                .map(|i| f(light_of_index(i).min(1.0)) as f32)
-                .collect(),
-        )
+        let mut table = Box::new([0.0; LIGHTS + 1]);
+        for (i, entry) in table.iter_mut().enumerate() {
+            *entry = f(light_of_index(i)) as f32;
+        }
+        Self(table)
     }
 
     #[inline(always)]
-    fn at(&self, x: f32) -> f32 {
-        let (i, part) = light_index(x);
-        let (a, b) = (self.0[i], self.0[i + 1]);
-        a + (b - a) * part
+    fn apply(&self, channel: &mut Channel) {
+        for v in channel {
+            let bits = light_bits(*v);
+            let part = (bits % (1 << REST)) as i32 as f32 / (1 << REST) as f32;
+            let i = (bits >> REST) as usize % LIGHTS;
+            let (a, b) = (self.0[i], self.0[i + 1]);
+            *v = a + (b - a) * part;
+        }
     }
 }
 
@@ -84,7 +101,7 @@ pub(crate) struct Light {
     hlg: Option<Hlg>,
     primaries: [[f32; 3]; 3],
     /// Light to the byte that is nearest in the middle of the entry.
-    to_byte: Vec<u8>,
+    to_byte: Box<[u8; LIGHTS]>,
 }
 
 #[derive(Clone, Debug)]
@@ -112,31 +129,48 @@ impl Light {
             gain: Ratio::new(|y| tone_map::hlg_gain(y) / tone_map::SOURCE_PEAK),
             to_target: Ratio::new(|l| tone_map::hdr_to_sdr_light(l * tone_map::SOURCE_PEAK)),
         });
-        let to_byte = (0..=LIGHTS).map(|i| {
+        let mut to_byte = Box::new([0; LIGHTS]);
+        for (i, byte) in to_byte.iter_mut().enumerate() {
             let middle = (light_of_index(i) + light_of_index(i + 1)) / 2.0;
-            (255.0 * middle.min(1.0).powf(1.0 / tone_map::GAMMA)).round() as u8
-        });
+            *byte = (255.0 * middle.powf(1.0 / tone_map::GAMMA)).round() as u8;
+        }
         Some(Self {
             to_light,
             hlg,
             primaries: tone_map::to_bt709(color.primaries).map(|row| row.map(|v| v as f32)),
-            to_byte: to_byte.collect(),
+            to_byte,
         })
     }
 
-    /// The bytes of R′G′B′.
+    /// The pixels of R′G′B′, which is overwritten. At most [`CHUNK`] pixels.
     #[inline(always)]
-    pub(crate) fn bytes(&self, rgb: [f32; 3]) -> [u8; 3] {
-        let mut light = rgb.map(|v| self.to_light.at(v));
-        if let Some(hlg) = &self.hlg {
-            let w = hlg.weights;
-            let gain = hlg.gain.at(w[0] * light[0] + w[1] * light[1] + w[2] * light[2]);
-            light = light.map(|v| hlg.to_target.at(gain * v));
+    pub(crate) fn pixels(&self, rgb: &mut [Channel; 3], out: &mut [[u8; 4]]) {
+        for channel in rgb.iter_mut() {
+            self.to_light.apply(channel);
         }
-        self.primaries.map(|row| {
-            let v = row[0] * light[0] + row[1] * light[1] + row[2] * light[2];
-            self.to_byte[light_index(v).0]
-        })
+        if let Some(hlg) = &self.hlg {
+            let mut gain = [0.0; CHUNK];
+            for (i, gain) in gain.iter_mut().enumerate() {
+                *gain = (0..3).map(|c| hlg.weights[c] * rgb[c][i]).sum();
+            }
+            hlg.gain.apply(&mut gain);
+            for channel in rgb.iter_mut() {
+                for (v, gain) in channel.iter_mut().zip(&gain) {
+                    *v *= gain;
+                }
+                hlg.to_target.apply(channel);
+            }
+        }
+        let mut places = [[0u32; CHUNK]; 3];
+        for (row, places) in self.primaries.iter().zip(&mut places) {
+            for (i, place) in places.iter_mut().enumerate() {
+                *place = light_bits(row[0] * rgb[0][i] + row[1] * rgb[1][i] + row[2] * rgb[2][i]) >> REST;
+            }
+        }
+        for (i, pixel) in out.iter_mut().enumerate().take(CHUNK) {
+            let [r, g, b] = [0, 1, 2].map(|c: usize| self.to_byte[places[c][i] as usize % LIGHTS]);
+            *pixel = [b, g, r, 0xff];
+        }
     }
 }
 
@@ -158,12 +192,12 @@ mod tests {
                 let Some(light) = Light::new(color) else { continue };
                 for i in 0..40 * 40 * 40 {
                     let rgb = [i % 40, i / 40 % 40, i / 1600].map(|v| v as f32 / 39.0);
+                    let mut pixel = [[0; 4]];
+                    light.pixels(&mut rgb.map(|v| [v; CHUNK]), &mut pixel);
                     let expected = tone_map::to_sdr(color, rgb.map(f64::from)).map(|v| v * 255.0);
-                    for (got, expected) in light.bytes(rgb).into_iter().zip(expected) {
-                        assert!(
-                            (f64::from(got) - expected).abs() < 1.0,
-                            "{color:?} {rgb:?}: {got} {expected}"
-                        );
+                    for (got, expected) in pixel[0].into_iter().zip([expected[2], expected[1], expected[0]]) {
+                        let error = (f64::from(got) - expected).abs();
+                        assert!(error < 1.0, "{color:?} {rgb:?}: {got} {expected}");
                     }
                 }
             }

@@ -57,8 +57,6 @@ enum Geometry {
     Half {
         /// The four newest luma rows, halved; a row's place is its number modulo four.
         halved: [Vec<u16>; 4],
-        /// A luma row with a sample more at each end, for those that have none.
-        edge: Vec<u8>,
         /// Luma, Cb and Cr of an output row.
         rows: [Vec<i16>; 3],
     },
@@ -114,7 +112,6 @@ impl Video {
             let row = || vec![0; w + SPARE];
             Geometry::Half {
                 halved: [vec![0; w], vec![0; w], vec![0; w], vec![0; w]],
-                edge: vec![0; 2 * w + 2],
                 rows: [row(), row(), row()],
             }
         } else {
@@ -195,7 +192,7 @@ impl Video {
     }
 
     fn half(&mut self, planes: &Planes<'_>, y: usize, out: &mut [u8]) {
-        let Geometry::Half { halved, edge, rows } = &mut self.geometry else {
+        let Geometry::Half { halved, rows } = &mut self.geometry else {
             return;
         };
         let (width, stored) = (self.size.w as usize, self.stored.w as usize);
@@ -204,24 +201,7 @@ impl Video {
         let new = if y == 0 { &numbers[..] } else { &numbers[2..] };
         for &number in new {
             let row = &planes.data[0][number * planes.stride[0]..][..stored];
-            let to = &mut halved[number % 4];
-            // One sample more to the left and to the right than there are pixels for.
-            match self
-                .left
-                .checked_sub(1)
-                .and_then(|from| row.get(from..from + 2 * width + 2))
-            {
-                Some(row) => self.cpu.halve(row, to),
-                None => {
-                    let lead = usize::from(self.left == 0);
-                    let from = self.left.saturating_sub(1);
-                    let count = (stored - from).min(edge.len() - lead);
-                    edge[..lead].fill(row[0]);
-                    edge[lead..][..count].copy_from_slice(&row[from..][..count]);
-                    edge[lead + count..].fill(row[stored - 1]);
-                    self.cpu.halve(edge, to);
-                }
-            }
+            halve(self.cpu, row, self.left, &mut halved[number % 4]);
         }
         let [luma, cb, cr] = rows;
         self.cpu.sum_halved(
@@ -255,6 +235,19 @@ impl Video {
             }
         }
         self.cpu.pixels_444([luma, cb, cr], &self.matrix, out);
+    }
+}
+
+/// Halves a luma row from column `left` on. The first and the last output sample may lack a neighbour; between them
+/// nothing does.
+fn halve(cpu: Avx2, row: &[u8], left: usize, out: &mut [u16]) {
+    let last = out.len() - 1;
+    for at in [0, last] {
+        let sample = |offset: usize| u16::from(row[(left + 2 * at + offset).clamp(1, row.len()) - 1]);
+        out[at] = 2 * (sample(0) + sample(3)) + 6 * (sample(1) + sample(2));
+    }
+    if last > 1 {
+        cpu.halve(&row[left + 1..], &mut out[1..last]);
     }
 }
 

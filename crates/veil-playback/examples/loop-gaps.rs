@@ -79,6 +79,15 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let back = shown.windows(2).filter(|pair| pair[1].0 < pair[0].0).count();
     println!("{} pictures shown, {back} went back in time", shown.len());
     println!("steps of time: {:?} to {:?} us", steps().min(), steps().max());
+    let usual = steps()
+        .max_by_key(|step| steps().filter(|other| other.abs_diff(*step) < 1100).count())
+        .unwrap_or(0);
+    let odd: Vec<_> = steps()
+        .zip(1..)
+        .filter(|(step, _)| step.abs_diff(usual) > 1100)
+        .take(8)
+        .collect();
+    println!("odd steps of time (us, before picture): {odd:?}");
     let mut longest: Vec<_> = gaps()
         .enumerate()
         .map(|(number, gap)| (gap, number + 1))

@@ -173,7 +173,7 @@ impl Assembly {
             self.discard(&new);
             return Err(error.to_string());
         }
-        self.count_pictures(&element);
+        self.watch_exit(&element);
         *lock(&self.decoder) = Some(Decoder {
             element: element.clone(),
             info: candidate.info(),
@@ -205,7 +205,8 @@ impl Assembly {
         }
     }
 
-    fn count_pictures(&self, decoder: &gst::Element) {
+    /// Counts what leaves the decoder, and keeps flushes from the sink that are for the decoder alone.
+    fn watch_exit(&self, decoder: &gst::Element) {
         let Some(pad) = decoder.static_pad("src") else {
             return;
         };
@@ -213,6 +214,18 @@ impl Assembly {
         pad.add_probe(gst::PadProbeType::BUFFER, move |_, _| {
             counters.add_decoded();
             gst::PadProbeReturn::Ok
+        });
+        let endless = self.endless.downgrade();
+        pad.add_probe(gst::PadProbeType::EVENT_FLUSH, move |_, _| {
+            if endless
+                .upgrade()
+                .is_some_and(|endless| endless.flushes_decoder_alone())
+            {
+                // "Drop" would have GStreamer 1.22 give the event back twice.
+                gst::PadProbeReturn::Handled
+            } else {
+                gst::PadProbeReturn::Ok
+            }
         });
     }
 

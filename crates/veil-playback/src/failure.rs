@@ -19,8 +19,8 @@ pub(crate) enum Origin {
 pub(crate) enum Meaning {
     /// It is no media file that GStreamer knows.
     UnknownType,
-    /// It is text.
-    Text,
+    /// It is text, or not what it seemed to be at first.
+    WrongType,
     /// Something is missing that would read it.
     MissingPlugin,
     /// It is encrypted.
@@ -43,7 +43,7 @@ impl Failure {
     pub(crate) fn new(origin: Origin, error: &glib::Error, details: Option<&str>) -> Self {
         let meaning = match error.kind::<gst::StreamError>() {
             Some(gst::StreamError::TypeNotFound) => Meaning::UnknownType,
-            Some(gst::StreamError::WrongType) => Meaning::Text,
+            Some(gst::StreamError::WrongType) => Meaning::WrongType,
             Some(gst::StreamError::CodecNotFound) => Meaning::MissingPlugin,
             Some(gst::StreamError::Decrypt | gst::StreamError::DecryptNokey) => Meaning::Encrypted,
             _ if error.matches(gst::CoreError::MissingPlugin) => Meaning::MissingPlugin,

@@ -63,7 +63,7 @@ impl Assembly {
 
     /// A stream of the file. In the streaming thread.
     fn stream_found(self: &Arc<Self>, pad: &gst::Pad) {
-        let caps = pad.current_caps().unwrap_or_else(|| pad.query_caps(None));
+        let caps = stream_caps(pad);
         let Some(name) = caps.structure(0).map(|structure| structure.name().to_string()) else {
             return;
         };
@@ -113,6 +113,24 @@ fn watch(parse: &gst::Element, assembly: &Weak<Assembly>) {
             assembly.inbox.put(Signal::NoVideo(assembly.other_streams()));
         }
     });
+}
+
+/// What is known of the stream behind a pad of parsebin.
+pub(crate) fn stream_caps(pad: &gst::Pad) -> gst::Caps {
+    if let Some(caps) = pad.current_caps() {
+        return caps;
+    }
+    // The parser has not seen a picture yet: what the demuxer says of the stream, in a form that the parser can give.
+    let possible = pad.query_caps(None);
+    let Some(stream) = pad.stream().and_then(|stream| stream.caps()) else {
+        return possible;
+    };
+    let mut caps = possible.intersect(&stream);
+    if caps.is_empty() {
+        return stream;
+    }
+    caps.truncate();
+    caps
 }
 
 /// Whether a stream may lead to a video.

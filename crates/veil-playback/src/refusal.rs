@@ -181,8 +181,7 @@ impl<'a> Refusal<'a> {
                 path,
                 reason: failure.text,
             },
-            (_, Meaning::Text) => self.text(),
-            (_, Meaning::UnknownType) if self.source.looks_like_text() => self.text(),
+            (_, Meaning::WrongType | Meaning::UnknownType) if self.source.looks_like_text() => self.text(),
             (_, Meaning::UnknownType) => OpenError::NotMedia {
                 path,
                 kind: String::from("unknown kind of data"),

@@ -50,7 +50,7 @@ fn pipeline(location: &Path, damaged: &Arc<AtomicBool>) -> Result<gst::Pipeline,
         let Some(entry) = pad_entry.upgrade().filter(|entry| !entry.is_linked()) else {
             return;
         };
-        let caps = pad.current_caps().unwrap_or_else(|| pad.query_caps(None));
+        let caps = reader::stream_caps(pad);
         let is_video = caps
             .structure(0)
             .is_some_and(|structure| structure.name().starts_with("video/"));

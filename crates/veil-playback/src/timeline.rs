@@ -27,7 +27,7 @@ pub(crate) struct Pass {
     /// From its first picture's time to its last picture's end.
     pub(crate) length: ClockTime,
     /// Some pictures lay before the start: needed for decoding, not to be shown.
-    pub(crate) preroll: bool,
+    pub(crate) lead_in: bool,
 }
 
 /// A buffer's timestamps on the endless axis.
@@ -35,6 +35,8 @@ pub(crate) struct Pass {
 pub(crate) struct Stamps {
     pub(crate) pts: Option<ClockTime>,
     pub(crate) dts: Option<ClockTime>,
+    /// The picture lies before the start: it is needed to decode others, not to be shown.
+    pub(crate) decode_only: bool,
 }
 
 /// What is known of a pass while it lasts.
@@ -47,7 +49,14 @@ struct Course {
     last: i64,
     /// The latest end of a picture (ns).
     end: i64,
-    preroll: bool,
+    /// Pictures to be shown.
+    shown: i64,
+    /// Some pictures say when they are to be shown.
+    timed: bool,
+    /// Some do not.
+    untimed: bool,
+    /// Some pictures are not to be shown.
+    lead_in: bool,
 }
 
 /// Where a pass lies on the endless axis, and where in the file it started.
@@ -83,8 +92,13 @@ impl Timeline {
     }
 
     /// The demuxer's segment for the buffers that follow.
+    ///
+    /// In the middle of a pass only a segment that follows on the one before counts (the next edit of an edit list). A
+    /// demuxer that changes its mind about where the file starts would shift the rest of the pass.
     pub(crate) fn set_segment(&mut self, segment: &gst::FormattedSegment<ClockTime>) {
-        self.segment = segment.clone();
+        if self.at_start() || segment.base() != self.segment.base() {
+            self.segment = segment.clone();
+        }
     }
 
     /// The time between two pictures, for streams whose buffers carry no duration.
@@ -109,29 +123,46 @@ impl Timeline {
         dts: Option<ClockTime>,
         duration: Option<ClockTime>,
     ) -> Stamps {
-        let pts_time = pts.and_then(|pts| self.running_time(pts));
+        let mut pts_time = pts.and_then(|pts| self.running_time(pts));
         let dts_time = dts.and_then(|dts| self.running_time(dts));
         self.pass.frames += 1;
-        let Some(time) = pts_time.or(dts_time) else {
-            return Stamps { pts: None, dts: None };
+        // Where others have a time, one without (the last of an MPEG program stream) comes after them. Where none has,
+        // the decoder makes them up.
+        self.pass.timed |= pts_time.is_some();
+        self.pass.untimed |= pts_time.is_none();
+        if pts_time.is_none() && self.pass.timed {
+            pts_time = Some(self.pass.end);
+        }
+        let Some(mut time) = pts_time.or(dts_time) else {
+            return Stamps {
+                pts: None,
+                dts: None,
+                decode_only: false,
+            };
         };
+        let length = duration.map_or(0, nanoseconds);
+        // Rounded down by a container with coarse times.
+        if time < 0 && time + length / 2 > 0 {
+            time = 0;
+        }
         if self.pass.first.is_none() {
             self.pass.first = Some(time.max(0));
             self.remember(pts.or(dts));
         }
-        // Decode-only pictures keep clear of the pass before: below the origin they are nobody's.
-        let shift = if time < 0 {
-            self.pass.preroll = true;
+        let decode_only = time < 0;
+        let shift = if decode_only {
+            self.pass.lead_in = true;
             nanoseconds(ORIGIN)
         } else {
-            let length = duration.map_or(0, nanoseconds);
+            self.pass.shown += 1;
             self.pass.last = self.pass.last.max(time);
             self.pass.end = self.pass.end.max(time + length);
             self.start - self.pass.first.unwrap_or(0)
         };
         Stamps {
-            pts: pts_time.map(|time| clock_time(time + shift)),
+            pts: pts_time.map(|_| clock_time(time + shift)),
             dts: dts_time.map(|time| clock_time(time + shift)),
+            decode_only,
         }
     }
 
@@ -142,14 +173,18 @@ impl Timeline {
         let mut length = (pass.end - first).max(0);
         if pass.end <= pass.last && pass.first.is_some() {
             // The last picture has no duration: it gets the nominal one, or the mean of the others.
-            let mean = (pass.last - first) / i64::try_from(pass.frames.saturating_sub(1).max(1)).unwrap_or(1);
+            let mean = (pass.last - first) / (pass.shown - 1).max(1);
             length = pass.last - first + self.period.unwrap_or(mean);
+        }
+        if let Some(period) = self.period.filter(|_| pass.untimed) {
+            // The last of them is longest on its way.
+            length = length.max(pass.shown.saturating_mul(period));
         }
         let summary = Pass {
             number: self.number,
             frames: pass.frames,
             length: clock_time(length),
-            preroll: pass.preroll,
+            lead_in: pass.lead_in,
         };
         self.start += length;
         self.number += 1;
@@ -249,15 +284,37 @@ mod tests {
     }
 
     #[test]
-    fn pictures_before_the_segment_stay_below_the_origin() {
+    fn pictures_before_the_segment_are_only_decoded() {
         let mut timeline = timeline(100);
-        for _ in 0..2 {
+        for pass in 0..2 {
             let early = timeline.stamp(ms(60), None, ms(40));
-            assert!(early.pts.unwrap() < ORIGIN);
-            timeline.stamp(ms(100), None, ms(40));
-            assert!(timeline.end_pass().preroll);
+            assert!(early.decode_only && early.pts < Some(ORIGIN));
+            let shown = timeline.stamp(ms(100), None, ms(40));
+            assert!(!shown.decode_only);
+            assert_eq!(after_origin(shown), Some(40 * pass));
+            assert_eq!(timeline.end_pass().length, ClockTime::from_mseconds(40));
         }
-        assert_eq!(after_origin(timeline.stamp(ms(100), None, ms(40))), Some(80));
+    }
+
+    #[test]
+    fn a_picture_rounded_to_just_before_the_segment_is_shown() {
+        let mut timeline = timeline(100);
+        let first = timeline.stamp(Some(ClockTime::from_nseconds(100 * MS - 1)), None, ms(40));
+        assert!(!first.decode_only);
+        assert_eq!(after_origin(first), Some(0));
+    }
+
+    #[test]
+    fn edits_follow_each_other_but_a_changed_mind_does_not_count() {
+        let mut timeline = timeline(100);
+        timeline.stamp(ms(100), None, ms(40));
+        let mut changed = gst::FormattedSegment::<ClockTime>::new();
+        timeline.set_segment(&changed);
+        assert_eq!(after_origin(timeline.stamp(ms(140), None, ms(40))), Some(40));
+        changed.set_start(ClockTime::from_mseconds(500));
+        changed.set_base(ClockTime::from_mseconds(80));
+        timeline.set_segment(&changed);
+        assert_eq!(after_origin(timeline.stamp(ms(500), None, ms(40))), Some(80));
     }
 
     #[test]
@@ -270,6 +327,16 @@ mod tests {
         timeline.set_period(ms(50));
         timeline.stamp(None, ms(0), None);
         assert_eq!(timeline.end_pass().length, ClockTime::from_mseconds(50));
+    }
+
+    #[test]
+    fn a_picture_without_a_time_comes_last() {
+        let mut timeline = timeline(0);
+        timeline.set_period(ms(40));
+        timeline.stamp(ms(0), ms(0), ms(40));
+        timeline.stamp(ms(40), ms(40), ms(40));
+        assert_eq!(after_origin(timeline.stamp(None, ms(80), ms(40))), Some(80));
+        assert_eq!(timeline.end_pass().length, ClockTime::from_mseconds(120));
     }
 
     #[test]

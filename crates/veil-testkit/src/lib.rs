@@ -38,6 +38,9 @@ pub use veil::{Daemon, Ran, find_bin, veil_bin, veilctl_bin};
 pub use wait::{GENEROUS, wait_for, wait_until};
 pub use weston::Weston;
 
+pub use image::RgbImage;
+pub use rustix::process::Signal;
+
 use std::path::PathBuf;
 
 /// The folder that holds the repository.

@@ -5,7 +5,8 @@
 //! before 0.16 discards every one of a headless output. There the frame callback must do, which is sent once the
 //! compositor has drawn the surface. So both are asked for until the first `presented`, which settles it; or until
 //! answers were `discarded` after the callback had come, several times, which settles it the other way. A surface that is
-//! destroyed takes the answer with it.
+//! destroyed takes the answer with it. And since a nested wlroots of that age answers now truly, now falsely, belief is lost
+//! again when nothing seems to be presented any more.
 
 use crate::{
     desktop::{Desktop, Event},
@@ -26,6 +27,9 @@ use wayland_protocols::wp::presentation_time::client::{
 /// How often a discarded commit must have been drawn before feedback is not believed.
 const CONTRADICTIONS: u8 = 4;
 
+/// How many commits in a row may be discarded before callbacks are asked, too.
+const DISCARDS: u8 = 8;
+
 /// Whose word counts on one surface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Witness {
@@ -35,9 +39,14 @@ pub(crate) enum Witness {
         contradictions: u8,
         /// The newest commit that a callback has vouched for.
         drawn: u64,
+        /// Feedback was believed once, and is not any more.
+        relapsed: bool,
     },
     /// Feedback answers truly.
-    Feedback,
+    Feedback {
+        /// How often in a row it was `discarded`.
+        discards: u8,
+    },
     /// Only callbacks are to be had.
     Callbacks,
 }
@@ -48,6 +57,7 @@ impl Witness {
             Self::Both {
                 contradictions: 0,
                 drawn: 0,
+                relapsed: false,
             }
         } else {
             Self::Callbacks
@@ -59,7 +69,7 @@ impl Witness {
     }
 
     pub(crate) fn asks_callback(self) -> bool {
-        self != Self::Feedback
+        !matches!(self, Self::Feedback { .. })
     }
 
     /// A callback came; whether it counts.
@@ -69,7 +79,7 @@ impl Witness {
                 *drawn = token;
                 true
             }
-            Self::Feedback => false,
+            Self::Feedback { .. } => false,
             Self::Callbacks => true,
         }
     }
@@ -77,7 +87,14 @@ impl Witness {
     /// Feedback says that a commit was on the screen; whether that is news.
     fn presented(&mut self, token: u64) -> bool {
         let known = matches!(self, Self::Both { drawn, .. } if *drawn >= token);
-        *self = Self::Feedback;
+        match self {
+            Self::Both {
+                contradictions,
+                relapsed: true,
+                ..
+            } => *contradictions = 0,
+            _ => *self = Self::Feedback { discards: 0 },
+        }
         !known
     }
 
@@ -95,7 +112,17 @@ impl Witness {
                 }
                 false
             }
-            Self::Feedback => true,
+            Self::Feedback { discards } => {
+                *discards += 1;
+                if *discards >= DISCARDS {
+                    *self = Self::Both {
+                        contradictions: 0,
+                        drawn: 0,
+                        relapsed: true,
+                    };
+                }
+                true
+            }
             Self::Callbacks => false,
         }
     }
@@ -209,6 +236,17 @@ mod tests {
         }
         assert_eq!(witness, Witness::Callbacks);
         assert!(!witness.asks_feedback() && witness.drawn(9));
+    }
+
+    #[test]
+    fn belief_is_lost_when_nothing_is_presented_any_more() {
+        let mut witness = Witness::new(true);
+        assert!(witness.presented(1));
+        for token in 2..2 + u64::from(DISCARDS) {
+            assert!(!witness.asks_callback() && witness.discarded(token));
+        }
+        assert!(witness.asks_callback() && witness.asks_feedback());
+        assert!(witness.drawn(20) && !witness.presented(20) && witness.asks_callback());
     }
 
     #[test]

@@ -93,24 +93,26 @@ impl WallpaperSurface {
         let (id, wl_output) = output;
         let surface = globals.compositor.create_surface(qh);
         let layer_viewport = globals.viewporter.get_viewport(&surface, qh, Quiet);
-        let (subsurface, picture) = globals.subcompositor.create_subsurface(surface.clone(), qh);
-        let picture_viewport = globals.viewporter.get_viewport(&picture, qh, Quiet);
-        subsurface.set_desync();
-        let nowhere = globals.compositor.wl_compositor().create_region(qh, Quiet);
-        surface.set_input_region(Some(&nowhere));
-        picture.set_input_region(Some(&nowhere));
-        nowhere.destroy();
         let layer = globals.layer_shell.create_layer_surface(
             qh,
-            Surface::from(surface),
+            Surface::from(surface.clone()),
             Layer::Background,
             Some(namespace),
             Some(wl_output),
         );
+        let nowhere = globals.compositor.wl_compositor().create_region(qh, Quiet);
+        surface.set_input_region(Some(&nowhere));
         layer.set_anchor(Anchor::all());
         layer.set_exclusive_zone(-1);
         layer.set_keyboard_interactivity(KeyboardInteractivity::None);
         layer.commit();
+        // Only now: sway 1.7 knows the layer surface from its first commit on, and hears of commits of just those
+        // subsurfaces that are made later.
+        let (subsurface, picture) = globals.subcompositor.create_subsurface(surface, qh);
+        let picture_viewport = globals.viewporter.get_viewport(&picture, qh, Quiet);
+        subsurface.set_desync();
+        picture.set_input_region(Some(&nowhere));
+        nowhere.destroy();
         Self {
             output: id,
             layer,

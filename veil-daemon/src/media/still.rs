@@ -10,7 +10,7 @@ use fast_image_resize::{
 use image::{DynamicImage, ImageDecoder, ImageFormat, ImageReader, Limits};
 use std::{
     fs::File,
-    io::{BufReader, Read},
+    io::{BufReader, Read, Seek},
     sync::Arc,
 };
 use veil_frame::{
@@ -73,11 +73,17 @@ fn format_name(format: ImageFormat) -> &'static str {
 
 impl Still {
     /// Decodes the picture in a file. Its size is checked before any pixel is decoded.
-    pub(crate) fn decode(file: File, format: ImageFormat) -> Result<Self, StillError> {
+    pub(crate) fn decode(mut file: File, format: ImageFormat) -> Result<Self, StillError> {
+        if format == ImageFormat::Jpeg && !is_whole_jpeg(&mut file) {
+            return Err(StillError::Decode(
+                format_name(format),
+                "it ends too early".to_owned(),
+            ));
+        }
         Self::decode_from(BufReader::new(file), format)
     }
 
-    fn decode_from<R: Read + std::io::BufRead + std::io::Seek>(
+    fn decode_from<R: Read + std::io::BufRead + Seek>(
         reader: R,
         format: ImageFormat,
     ) -> Result<Self, StillError> {
@@ -184,6 +190,34 @@ impl Still {
             bytes: part.into_vec(),
         })
     }
+}
+
+/// Whether a JPEG file has an end. Its decoder makes do without one, and shows grey where the picture is missing.
+///
+/// After the last start of a scan (SOS) there must be an end of image (EOI; ITU-T T.81, annex B). Coded data holds no
+/// markers; a thumbnail in the file's head has both, but the picture's own scan comes after it.
+fn is_whole_jpeg(file: &mut File) -> bool {
+    let mut scan_is_open = false;
+    let mut previous = 0;
+    let mut chunk = [0; 1 << 16];
+    loop {
+        let count = match file.read(&mut chunk) {
+            Ok(0) => break,
+            Ok(count) => count,
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
+            // The decoder says it better.
+            Err(_) => return true,
+        };
+        for &byte in &chunk[..count] {
+            match (previous, byte) {
+                (0xff, 0xda) => scan_is_open = true,
+                (0xff, 0xd9) => scan_is_open = false,
+                _ => {}
+            }
+            previous = byte;
+        }
+    }
+    !scan_is_open && file.rewind().is_ok()
 }
 
 /// R, G, B and perhaps A, row after row.

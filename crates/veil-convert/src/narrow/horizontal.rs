@@ -134,16 +134,16 @@ impl Horizontal {
 
 fn binomial(cpu: Cpu, row: &[i16], out: &mut [i16]) {
     match cpu {
-        Cpu::Portable => binomial_from(0, row, out),
+        Cpu::Portable => binomial_plain(row, out),
         #[cfg(target_arch = "x86_64")]
         Cpu::Avx2(cpu) => cpu.horizontal_binomial(row, out),
     }
 }
 
-/// The weights 1, 3, 3, 1, from output pixel `from` on.
+/// The weights 1, 3, 3, 1.
 #[inline(always)]
-pub(crate) fn binomial_from(from: usize, row: &[i16], out: &mut [i16]) {
-    for (out, x) in out[from..].iter_mut().zip(row[2 * from..].windows(4).step_by(2)) {
+pub(crate) fn binomial_plain(row: &[i16], out: &mut [i16]) {
+    for (out, x) in out.iter_mut().zip(row.windows(4).step_by(2)) {
         let [a, b, c, d] = [x[0], x[1], x[2], x[3]].map(i32::from);
         *out = ((a + d + 3 * (b + c) + 4) >> 3) as i16;
     }
@@ -151,16 +151,16 @@ pub(crate) fn binomial_from(from: usize, row: &[i16], out: &mut [i16]) {
 
 fn between(cpu: Cpu, row: &[i16], weight: i16, out: &mut [i16]) {
     match cpu {
-        Cpu::Portable => between_from(0, row, weight, out),
+        Cpu::Portable => between_plain(row, weight, out),
         #[cfg(target_arch = "x86_64")]
         Cpu::Avx2(cpu) => cpu.horizontal_between(row, weight, out),
     }
 }
 
-/// Between two samples, from output pixel `from` on.
+/// Between two samples.
 #[inline(always)]
-pub(crate) fn between_from(from: usize, row: &[i16], weight: i16, out: &mut [i16]) {
-    for (out, x) in out[from..].iter_mut().zip(row[from..].windows(2)) {
+pub(crate) fn between_plain(row: &[i16], weight: i16, out: &mut [i16]) {
+    for (out, x) in out.iter_mut().zip(row.windows(2)) {
         let (a, b) = (i32::from(x[0]), i32::from(x[1]));
         *out = (a + (((b - a) * i32::from(weight) + 0x4000) >> 15)) as i16;
     }
@@ -168,19 +168,17 @@ pub(crate) fn between_from(from: usize, row: &[i16], weight: i16, out: &mut [i16
 
 fn any(cpu: Cpu, row: &[i16], taps: &Taps, out: &mut [i16]) {
     match cpu {
-        Cpu::Portable => any_from(0, row, taps, out),
+        Cpu::Portable => any_plain(row, taps, out),
         #[cfg(target_arch = "x86_64")]
         Cpu::Avx2(cpu) => cpu.horizontal_any(row, taps, out),
     }
 }
 
-/// Any weights, from output pixel `from` on.
+/// Any weights.
 #[inline(always)]
-pub(crate) fn any_from(from: usize, row: &[i16], taps: &Taps, out: &mut [i16]) {
-    let each = taps.first[from..]
-        .iter()
-        .zip(taps.weights[from * taps.width..].chunks_exact(taps.width));
-    for (out, (&first, weights)) in out[from..].iter_mut().zip(each) {
+pub(crate) fn any_plain(row: &[i16], taps: &Taps, out: &mut [i16]) {
+    let each = taps.first.iter().zip(taps.weights.chunks_exact(taps.width));
+    for (out, (&first, weights)) in out.iter_mut().zip(each) {
         let samples = &row[first as usize..][..taps.width];
         let sum: i32 = samples
             .iter()

@@ -95,13 +95,17 @@ impl Phase {
         }
     }
 
+    /// What chroma adds to 16 even and 16 odd columns, of 18 terms.
     #[inline(always)]
-    fn pair(self, a: i16, b: i16, c: i16) -> (i16, i16) {
-        match self {
-            Self::On => (b, (b + c) >> 1),
-            Self::OnOdd => ((b + c) >> 1, c),
-            Self::Around => (b + ((a - b) >> 2), b + ((c - b) >> 2)),
-            Self::AroundOdd => (b + ((c - b) >> 2), c + ((b - c) >> 2)),
+    fn apply(self, t: &[i16; 18], even: &mut [i16; 16], odd: &mut [i16; 16]) {
+        for (i, (even, odd)) in even.iter_mut().zip(odd).enumerate() {
+            let (a, b, c) = (t[i], t[i + 1], t[i + 2]);
+            (*even, *odd) = match self {
+                Self::On => (b, (b + c) >> 1),
+                Self::OnOdd => ((b + c) >> 1, c),
+                Self::Around => (b + ((a - b) >> 2), b + ((c - b) >> 2)),
+                Self::AroundOdd => (b + ((c - b) >> 2), c + ((b - c) >> 2)),
+            };
         }
     }
 }
@@ -128,16 +132,16 @@ pub(super) fn terms(cpu: Cpu, colors: &Colors, [cb, cr]: [&[i16]; 2], out: &mut 
     let [r, g, b] = out;
     let out = [r, g, b].map(|row| &mut row[..cb.len()]);
     match cpu {
-        Cpu::Portable => terms_from(0, colors, [cb, cr], out),
+        Cpu::Portable => terms_plain(colors, [cb, cr], out),
         #[cfg(target_arch = "x86_64")]
         Cpu::Avx2(cpu) => cpu.terms(colors, [cb, cr], out),
     }
 }
 
-/// The same, from sample `from` on.
+/// The same, plainly.
 #[inline(always)]
-pub(crate) fn terms_from(from: usize, colors: &Colors, [cb, cr]: [&[i16]; 2], [r, g, b]: [&mut [i16]; 3]) {
-    for i in from..cb.len().min(cr.len()) {
+pub(crate) fn terms_plain(colors: &Colors, [cb, cr]: [&[i16]; 2], [r, g, b]: [&mut [i16]; 3]) {
+    for i in 0..cb.len().min(cr.len()) {
         r[i] = times(cr[i], colors.cr_r).wrapping_add(colors.bias[0]);
         g[i] = times(cb[i], colors.cb_g)
             .wrapping_add(times(cr[i], colors.cr_g))
@@ -149,79 +153,107 @@ pub(crate) fn terms_from(from: usize, colors: &Colors, [cb, cr]: [&[i16]; 2], [r
 /// Pixels of luma and chroma of half its columns.
 pub(super) fn half(cpu: Cpu, colors: &Colors, luma: Luma<'_>, chroma: Chroma<'_>, out: &mut [u8]) {
     match cpu {
-        Cpu::Portable => half_any(colors, luma, chroma, out),
+        Cpu::Portable => half_plain(colors, luma, chroma, out),
         #[cfg(target_arch = "x86_64")]
         Cpu::Avx2(cpu) => cpu.pack_half(colors, luma, chroma, out),
     }
 }
 
-fn half_any(colors: &Colors, luma: Luma<'_>, chroma: Chroma<'_>, out: &mut [u8]) {
-    match luma {
-        Luma::Bytes(row) => half_of(colors, |i| u16::from(row[i]) << 8, chroma, out),
-        Luma::Pairs(row, align) => half_of(colors, |i| align.sample(row[i]), chroma, out),
-        Luma::Line(row) => half_of(colors, |i| (row[i] as u16) << 1, chroma, out),
+/// Pixels that are made together.
+const BLOCK: usize = 32;
+
+fn half_plain(colors: &Colors, luma: Luma<'_>, chroma: Chroma<'_>, out: &mut [u8]) {
+    for (block, pixels) in out.chunks_mut(4 * BLOCK).enumerate() {
+        let at = block * BLOCK;
+        let samples = at..at + pixels.len() / 4;
+        let mut y = [0; BLOCK];
+        match luma {
+            Luma::Bytes(row) => {
+                for (y, &v) in y.iter_mut().zip(&row[samples]) {
+                    *y = times_full(u16::from(v) << 8, colors.luma);
+                }
+            }
+            Luma::Pairs(row, align) => {
+                for (y, &v) in y.iter_mut().zip(&row[samples]) {
+                    *y = times_full(align.sample(v), colors.luma);
+                }
+            }
+            Luma::Line(row) => {
+                for (y, &v) in y.iter_mut().zip(&row[samples]) {
+                    *y = times_full((v as u16) << 1, colors.luma);
+                }
+            }
+        }
+        let mut bytes = [[0; BLOCK]; 3];
+        for (bytes, terms) in bytes.iter_mut().zip(chroma.terms) {
+            let Some(terms) = terms[at / 2..].first_chunk() else {
+                continue;
+            };
+            let (mut even, mut odd) = ([0; 16], [0; 16]);
+            chroma.phase.apply(terms, &mut even, &mut odd);
+            for i in 0..16 {
+                bytes[2 * i] = byte(y[2 * i].wrapping_add(even[i]));
+                bytes[2 * i + 1] = byte(y[2 * i + 1].wrapping_add(odd[i]));
+            }
+        }
+        put(&bytes, pixels);
     }
 }
 
+/// Puts as many pixels as there is room for.
 #[inline(always)]
-fn half_of(colors: &Colors, luma: impl Fn(usize) -> u16, chroma: Chroma<'_>, out: &mut [u8]) {
-    let width = out.len() / 4;
-    for (i, pixels) in out.chunks_mut(8).enumerate() {
-        let [r, g, b] = chroma.terms.map(|t| chroma.phase.pair(t[i], t[i + 1], t[i + 2]));
-        let y = times_full(luma(2 * i), colors.luma);
-        pixels[..4].copy_from_slice(&[byte(y + b.0), byte(y + g.0), byte(y + r.0), 0xff]);
-        if 2 * i + 1 < width {
-            let y = times_full(luma(2 * i + 1), colors.luma);
-            pixels[4..].copy_from_slice(&[byte(y + b.1), byte(y + g.1), byte(y + r.1), 0xff]);
-        }
+fn put([r, g, b]: &[[u8; BLOCK]; 3], out: &mut [u8]) {
+    for (i, pixel) in out.as_chunks_mut::<4>().0.iter_mut().enumerate().take(BLOCK) {
+        *pixel = [b[i], g[i], r[i], 0xff];
     }
 }
 
 /// Pixels of luma and chroma on the same grid; rows go up to a multiple of 32.
 pub(super) fn full(cpu: Cpu, colors: &Colors, rows: [&[i16]; 3], out: &mut [u8]) {
     match cpu {
-        Cpu::Portable => full_any(colors, rows, out),
+        Cpu::Portable => full_plain(colors, rows, out),
         #[cfg(target_arch = "x86_64")]
         Cpu::Avx2(cpu) => cpu.pack_full(colors, rows, out),
     }
 }
 
-#[inline(always)]
-fn full_any(colors: &Colors, [y, cb, cr]: [&[i16]; 3], out: &mut [u8]) {
-    for (pixel, ((&y, &cb), &cr)) in out
-        .as_chunks_mut::<4>()
-        .0
-        .iter_mut()
-        .zip(y.iter().zip(cb).zip(cr))
-    {
-        let y = times_full((y as u16) << 1, colors.luma);
-        let r = times(cr, colors.cr_r).wrapping_add(colors.bias[0]);
-        let g = times(cb, colors.cb_g)
-            .wrapping_add(times(cr, colors.cr_g))
-            .wrapping_add(colors.bias[1]);
-        let b = times(cb, colors.cb_b).wrapping_add(colors.bias[2]);
-        *pixel = [
-            byte(y.wrapping_add(b)),
-            byte(y.wrapping_add(g)),
-            byte(y.wrapping_add(r)),
-            0xff,
-        ];
+fn full_plain(colors: &Colors, [y, cb, cr]: [&[i16]; 3], out: &mut [u8]) {
+    for (block, pixels) in out.chunks_mut(4 * BLOCK).enumerate() {
+        let mut bytes = [[0; BLOCK]; 3];
+        let [y, cb, cr] = [y, cb, cr].map(|row| &row[block * BLOCK..][..BLOCK]);
+        for i in 0..BLOCK {
+            let y = times_full((y[i] as u16) << 1, colors.luma);
+            let r = times(cr[i], colors.cr_r).wrapping_add(colors.bias[0]);
+            let g = times(cb[i], colors.cb_g)
+                .wrapping_add(times(cr[i], colors.cr_g))
+                .wrapping_add(colors.bias[1]);
+            let b = times(cb[i], colors.cb_b).wrapping_add(colors.bias[2]);
+            bytes[0][i] = byte(y.wrapping_add(r));
+            bytes[1][i] = byte(y.wrapping_add(g));
+            bytes[2][i] = byte(y.wrapping_add(b));
+        }
+        put(&bytes, pixels);
     }
 }
 
 /// Pixels of red, green and blue; rows go up to a multiple of 32.
 pub(super) fn rgb(cpu: Cpu, scale: [u16; 3], bias: [i16; 3], rows: [&[i16]; 3], out: &mut [u8]) {
     match cpu {
-        Cpu::Portable => rgb_any(scale, bias, rows, out),
+        Cpu::Portable => rgb_plain(scale, bias, rows, out),
         #[cfg(target_arch = "x86_64")]
         Cpu::Avx2(cpu) => cpu.pack_rgb(scale, bias, rows, out),
     }
 }
 
-#[inline(always)]
-fn rgb_any(scale: [u16; 3], bias: [i16; 3], [r, g, b]: [&[i16]; 3], out: &mut [u8]) {
-    for (pixel, ((&r, &g), &b)) in out.as_chunks_mut::<4>().0.iter_mut().zip(r.iter().zip(g).zip(b)) {
-        let color = |v: i16, i: usize| byte(times_full((v as u16) << 1, scale[i]).wrapping_add(bias[i]));
-        *pixel = [color(b, 2), color(g, 1), color(r, 0), 0xff];
+fn rgb_plain(scale: [u16; 3], bias: [i16; 3], rows: [&[i16]; 3], out: &mut [u8]) {
+    for (block, pixels) in out.chunks_mut(4 * BLOCK).enumerate() {
+        let mut bytes = [[0; BLOCK]; 3];
+        for (c, bytes) in bytes.iter_mut().enumerate() {
+            let row = &rows[c][block * BLOCK..][..BLOCK];
+            for (to, &v) in bytes.iter_mut().zip(row) {
+                *to = byte(times_full((v as u16) << 1, scale[c]).wrapping_add(bias[c]));
+            }
+        }
+        put(&bytes, pixels);
     }
 }

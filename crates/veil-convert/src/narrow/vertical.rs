@@ -108,19 +108,18 @@ pub(crate) fn start(taps: usize) -> u16 {
 
 fn bytes(cpu: Cpu, rows: &[&[u8]], weights: &[u16], out: &mut [i16]) {
     match cpu {
-        Cpu::Portable => bytes_from(0, rows, weights, out),
+        Cpu::Portable => bytes_plain(rows, weights, out),
         #[cfg(target_arch = "x86_64")]
         Cpu::Avx2(cpu) => cpu.vertical_bytes(rows, weights, out),
     }
 }
 
-/// Filters rows of bytes, from column `from` on.
+/// Filters rows of bytes.
 #[inline(always)]
-pub(crate) fn bytes_from(from: usize, rows: &[&[u8]], weights: &[u16], out: &mut [i16]) {
-    let out = &mut out[from..];
+pub(crate) fn bytes_plain(rows: &[&[u8]], weights: &[u16], out: &mut [i16]) {
     out.fill(start(rows.len()) as i16);
     for (row, &weight) in rows.iter().zip(weights) {
-        for (sum, &v) in out.iter_mut().zip(&row[from..]) {
+        for (sum, &v) in out.iter_mut().zip(*row) {
             *sum += ((u32::from(v) << 8) * u32::from(weight) >> 16) as i16;
         }
     }
@@ -128,19 +127,18 @@ pub(crate) fn bytes_from(from: usize, rows: &[&[u8]], weights: &[u16], out: &mut
 
 fn pairs(cpu: Cpu, rows: &[&[[u8; 2]]], align: Align, weights: &[u16], out: &mut [i16]) {
     match cpu {
-        Cpu::Portable => pairs_from(0, rows, align, weights, out),
+        Cpu::Portable => pairs_plain(rows, align, weights, out),
         #[cfg(target_arch = "x86_64")]
         Cpu::Avx2(cpu) => cpu.vertical_pairs(rows, align, weights, out),
     }
 }
 
-/// Filters rows of words, from column `from` on.
+/// Filters rows of words.
 #[inline(always)]
-pub(crate) fn pairs_from(from: usize, rows: &[&[[u8; 2]]], align: Align, weights: &[u16], out: &mut [i16]) {
-    let out = &mut out[from..];
+pub(crate) fn pairs_plain(rows: &[&[[u8; 2]]], align: Align, weights: &[u16], out: &mut [i16]) {
     out.fill(start(rows.len()) as i16);
     for (row, &weight) in rows.iter().zip(weights) {
-        for (sum, &v) in out.iter_mut().zip(&row[from..]) {
+        for (sum, &v) in out.iter_mut().zip(*row) {
             *sum += (u32::from(align.sample(v)) * u32::from(weight) >> 16) as i16;
         }
     }
@@ -148,17 +146,17 @@ pub(crate) fn pairs_from(from: usize, rows: &[&[[u8; 2]]], align: Align, weights
 
 fn binomial(cpu: Cpu, rows: [&[u8]; 4], out: &mut [i16]) {
     match cpu {
-        Cpu::Portable => binomial_from(0, rows, out),
+        Cpu::Portable => binomial_plain(rows, out),
         #[cfg(target_arch = "x86_64")]
         Cpu::Avx2(cpu) => cpu.vertical_binomial(rows, out),
     }
 }
 
-/// Filters four rows of bytes with the weights 1, 3, 3, 1, from column `from` on.
+/// Filters four rows of bytes with the weights 1, 3, 3, 1.
 #[inline(always)]
-pub(crate) fn binomial_from(from: usize, rows: [&[u8]; 4], out: &mut [i16]) {
-    let [a, b, c, d] = rows.map(|row| &row[from..]);
-    for ((((out, &a), &b), &c), &d) in out[from..].iter_mut().zip(a).zip(b).zip(c).zip(d) {
+pub(crate) fn binomial_plain(rows: [&[u8]; 4], out: &mut [i16]) {
+    let [a, b, c, d] = rows;
+    for ((((out, &a), &b), &c), &d) in out.iter_mut().zip(a).zip(b).zip(c).zip(d) {
         let [a, b, c, d] = [a, b, c, d].map(i16::from);
         *out = (a + d + 3 * (b + c)) << 4;
     }
@@ -167,19 +165,16 @@ pub(crate) fn binomial_from(from: usize, rows: [&[u8]; 4], out: &mut [i16]) {
 /// Takes every `step`th word.
 pub(super) fn take(cpu: Cpu, words: &[i16], step: usize, out: &mut [i16]) {
     match cpu {
-        Cpu::Portable => take_from(0, words, step, out),
+        Cpu::Portable => take_plain(words, step, out),
         #[cfg(target_arch = "x86_64")]
         Cpu::Avx2(cpu) => cpu.take(words, step, out),
     }
 }
 
-/// Takes every `step`th word, from the `from`th on.
+/// Takes every `step`th word.
 #[inline(always)]
-pub(crate) fn take_from(from: usize, words: &[i16], step: usize, out: &mut [i16]) {
-    for (out, &v) in out[from..]
-        .iter_mut()
-        .zip(words[from * step..].iter().step_by(step))
-    {
+pub(crate) fn take_plain(words: &[i16], step: usize, out: &mut [i16]) {
+    for (out, &v) in out.iter_mut().zip(words.iter().step_by(step)) {
         *out = v;
     }
 }

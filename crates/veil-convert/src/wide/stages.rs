@@ -1,6 +1,10 @@
 //! The loops of the conversion in single precision. Each is written once and compiled for each level.
 
-use crate::{level::Cpu, light::Light, source::Words};
+use crate::{
+    level::Cpu,
+    light::{CHUNK, Light},
+    source::Words,
+};
 
 /// From samples on the output's grid to bytes.
 #[derive(Debug)]
@@ -54,9 +58,29 @@ pub(super) fn resample(cpu: Cpu, row: &[f32], first: &[u32], taps: usize, weight
 
 #[inline(always)]
 pub(crate) fn resample_any(row: &[f32], first: &[u32], taps: usize, weights: &[f32], out: &mut [f32]) {
-    for ((out, &first), weights) in out.iter_mut().zip(first).zip(weights.chunks_exact(taps)) {
-        let samples = &row[first as usize..][..taps];
-        *out = samples.iter().zip(weights).map(|(v, w)| v * w).sum();
+    // Loops whose length the compiler knows are worth it for the usual ones.
+    match taps {
+        1 => {
+            for ((out, &first), &weight) in out.iter_mut().zip(first).zip(weights) {
+                *out = row[first as usize] * weight;
+            }
+        }
+        2 => resample_by::<2>(row, first, weights, out),
+        4 => resample_by::<4>(row, first, weights, out),
+        _ => {
+            for ((out, &first), weights) in out.iter_mut().zip(first).zip(weights.chunks_exact(taps)) {
+                let samples = &row[first as usize..][..taps];
+                *out = samples.iter().zip(weights).map(|(v, w)| v * w).sum();
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn resample_by<const TAPS: usize>(row: &[f32], first: &[u32], weights: &[f32], out: &mut [f32]) {
+    for ((out, &first), weights) in out.iter_mut().zip(first).zip(weights.as_chunks::<TAPS>().0) {
+        let samples = &row[first as usize..][..TAPS];
+        *out = (0..TAPS).map(|i| samples[i] * weights[i]).sum();
     }
 }
 
@@ -72,21 +96,29 @@ pub(super) fn colors(cpu: Cpu, color: &Color, rows: [&[f32]; 3], alpha: Option<&
 #[inline(always)]
 pub(crate) fn colors_any(color: &Color, rows: [&[f32]; 3], alpha: Option<&[f32]>, out: &mut [u8]) {
     let (m, k) = (&color.matrix, &color.constant);
-    let pixels = out.as_chunks_mut::<4>().0.iter_mut();
-    let samples = rows[0].iter().zip(rows[1]).zip(rows[2]);
-    for (pixel, ((&x, &y), &z)) in pixels.zip(samples) {
-        let rgb = [0, 1, 2].map(|i: usize| m[i][0] * x + m[i][1] * y + m[i][2] * z + k[i]);
-        let [r, g, b] = match &color.light {
-            Some(light) => light.bytes(rgb),
-            None => rgb.map(|v| (v.clamp(0.0, 1.0) * 255.0 + 0.5) as u8),
-        };
-        *pixel = [b, g, r, 0xff];
+    let pixels = out.as_chunks_mut::<4>().0;
+    let mut rgb = [[0.0; CHUNK]; 3];
+    for (chunk, pixels) in pixels.chunks_mut(CHUNK).enumerate() {
+        let [x, y, z] = rows.map(|row| &row[chunk * CHUNK..][..pixels.len()]);
+        for (c, channel) in rgb.iter_mut().enumerate() {
+            for (((v, x), y), z) in channel.iter_mut().zip(x).zip(y).zip(z) {
+                *v = m[c][0] * x + m[c][1] * y + m[c][2] * z + k[c];
+            }
+        }
+        if let Some(light) = &color.light {
+            light.pixels(&mut rgb, pixels);
+            continue;
+        }
+        for (i, pixel) in pixels.iter_mut().enumerate() {
+            let [r, g, b] = [0, 1, 2].map(|c: usize| (rgb[c][i].max(0.0).min(1.0) * 255.0 + 0.5) as u8);
+            *pixel = [b, g, r, 0xff];
+        }
     }
     let (Some(alpha), Some(scale)) = (alpha, color.alpha) else {
         return;
     };
     for (pixel, &a) in out.as_chunks_mut::<4>().0.iter_mut().zip(alpha) {
-        let a = (a * scale).clamp(0.0, 1.0);
+        let a = (a * scale).max(0.0).min(1.0);
         *pixel = pixel.map(|v| (f32::from(v) * a + 0.5) as u8);
     }
 }

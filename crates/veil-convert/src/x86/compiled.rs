@@ -3,7 +3,6 @@
 use super::Avx2;
 use crate::{
     premultiply::premultiply_any,
-    shuffle::{Order, shuffle_any},
     source::Words,
     wide::stages::{Color, accumulate_any, colors_any, resample_any},
 };
@@ -36,6 +35,4 @@ compiled! {
     wide_colors = colors_any(color: &Color, rows: [&[f32]; 3], alpha: Option<&[f32]>, out: &mut [u8]);
     /// See [`premultiply_any`].
     premultiply = premultiply_any(alpha: &[i16], out: &mut [u8]);
-    /// See [`shuffle_any`].
-    shuffle = shuffle_any(step: usize, order: Order, row: &[u8], out: &mut [u8]);
 }

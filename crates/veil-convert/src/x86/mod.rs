@@ -1,8 +1,10 @@
 //! Code for x86-64 processors with AVX2 and FMA. All `unsafe` of this crate is in this module: calls of functions that
 //! are compiled for AVX2, and loads and stores at places that the caller checked.
 
+mod bytes;
 mod columns;
 mod compiled;
+mod luma;
 mod pixels;
 mod rows;
 pub(crate) mod video;
@@ -57,21 +59,13 @@ unsafe fn store<T>(slice: &mut [T], at: usize, value: __m256i) {
     unsafe { _mm256_storeu_si256(slice.as_mut_ptr().add(at).cast(), value) }
 }
 
-/// Calls `block` with the start of each block of `size` among `count` elements. The last block ends with the last
-/// element and may overlap the one before; where there are fewer than `size` elements, no block is called.
-/// Returns the elements that are left: 0, or all.
+/// Where blocks of `size` elements begin that cover `count`. The last block ends with the last element and may overlap
+/// the one before. None where there are fewer than `size` elements.
+///
+/// This is an iterator, and helpers are functions, because a closure that is handed to a function that is not compiled
+/// for AVX2 is often not inlined.
 #[inline(always)]
-fn blocks(count: usize, size: usize, mut block: impl FnMut(usize)) -> usize {
-    if count < size {
-        return count;
-    }
-    let mut at = 0;
-    while at + size <= count {
-        block(at);
-        at += size;
-    }
-    if at < count {
-        block(count - size);
-    }
-    0
+fn starts(count: usize, size: usize) -> impl Iterator<Item = usize> {
+    let blocks = if count < size { 0 } else { count.div_ceil(size) };
+    (0..blocks).map(move |block| (block * size).min(count - size))
 }

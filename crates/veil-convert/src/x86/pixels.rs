@@ -1,12 +1,15 @@
 //! The last step with AVX2; see `narrow::pack` for what is computed.
 
-use super::{Avx2, blocks, load, store};
-use crate::narrow::pack::{Chroma, Colors, Luma, Phase, terms_from};
-use crate::source::Align;
+use super::{
+    Avx2, load,
+    luma::{Bytes, Line, LumaRow, Pairs},
+    starts, store,
+};
+use crate::narrow::pack::{Chroma, Colors, Luma, Phase, terms_plain};
 use std::arch::x86_64::*;
 
 impl Avx2 {
-    /// See [`terms_from`].
+    /// See [`terms_plain`].
     pub(crate) fn terms(self, colors: &Colors, chroma: [&[i16]; 2], out: [&mut [i16]; 3]) {
         let count = chroma[0].len();
         assert!(chroma[1].len() == count && out.iter().all(|row| row.len() >= count));
@@ -29,15 +32,15 @@ impl Avx2 {
             match luma {
                 Luma::Bytes(row) => {
                     assert!(row.len() >= width);
-                    half(colors, &Bytes(row), chroma, out);
+                    half(colors, Bytes(row), chroma, out);
                 }
                 Luma::Pairs(row, align) => {
                     assert!(row.len() >= width);
-                    half(colors, &Pairs(row, align), chroma, out);
+                    half(colors, Pairs(row, align), chroma, out);
                 }
                 Luma::Line(row) => {
                     assert!(row.len() >= width);
-                    half(colors, &Line(row), chroma, out);
+                    half(colors, Line(row), chroma, out);
                 }
             }
         }
@@ -64,117 +67,59 @@ impl Avx2 {
     }
 }
 
+/// The matrix in vectors.
+#[derive(Clone, Copy)]
+struct Vectors {
+    luma: __m256i,
+    cr_r: __m256i,
+    cb_g: __m256i,
+    cr_g: __m256i,
+    cb_b: __m256i,
+    bias: [__m256i; 3],
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn vectors(colors: &Colors) -> Vectors {
+    let [r, g, b] = colors.bias;
+    Vectors {
+        luma: _mm256_set1_epi16(colors.luma as i16),
+        cr_r: _mm256_set1_epi16(colors.cr_r),
+        cb_g: _mm256_set1_epi16(colors.cb_g),
+        cr_g: _mm256_set1_epi16(colors.cr_g),
+        cb_b: _mm256_set1_epi16(colors.cb_b),
+        bias: [_mm256_set1_epi16(r), _mm256_set1_epi16(g), _mm256_set1_epi16(b)],
+    }
+}
+
+/// What chroma adds to red, green and blue, constants included.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn added(m: &Vectors, cb: __m256i, cr: __m256i) -> [__m256i; 3] {
+    let green = _mm256_add_epi16(_mm256_mulhrs_epi16(cb, m.cb_g), _mm256_mulhrs_epi16(cr, m.cr_g));
+    [
+        _mm256_add_epi16(_mm256_mulhrs_epi16(cr, m.cr_r), m.bias[0]),
+        _mm256_add_epi16(green, m.bias[1]),
+        _mm256_add_epi16(_mm256_mulhrs_epi16(cb, m.cb_b), m.bias[2]),
+    ]
+}
+
 /// # Safety
 /// All rows are as long as the first of `chroma`.
 #[target_feature(enable = "avx2")]
 unsafe fn terms(colors: &Colors, [cb, cr]: [&[i16]; 2], [r, g, b]: [&mut [i16]; 3]) {
-    let [cr_r, cb_g, cr_g, cb_b] =
-        [colors.cr_r, colors.cb_g, colors.cr_g, colors.cb_b].map(|v| _mm256_set1_epi16(v));
-    let bias = colors.bias.map(|v| _mm256_set1_epi16(v));
-    let left = blocks(cb.len(), 16, |at| {
+    if cb.len() < 16 {
+        return terms_plain(colors, [cb, cr], [r, g, b]);
+    }
+    let m = vectors(colors);
+    for at in starts(cb.len(), 16) {
         // SAFETY: a block ends within the first row, and so within all.
         unsafe {
-            let (u, v) = (load(cb, at), load(cr, at));
-            let green = _mm256_add_epi16(_mm256_mulhrs_epi16(u, cb_g), _mm256_mulhrs_epi16(v, cr_g));
-            store(r, at, _mm256_add_epi16(_mm256_mulhrs_epi16(v, cr_r), bias[0]));
-            store(g, at, _mm256_add_epi16(green, bias[1]));
-            store(b, at, _mm256_add_epi16(_mm256_mulhrs_epi16(u, cb_b), bias[2]));
+            let [red, green, blue] = added(&m, load(cb, at), load(cr, at));
+            store(r, at, red);
+            store(g, at, green);
+            store(b, at, blue);
         }
-    });
-    if left > 0 {
-        terms_from(0, colors, [cb, cr], [r, g, b]);
-    }
-}
-
-/// Where luma comes from, 32 samples of 16 bits at a time: those of even columns, and those of odd ones.
-trait LumaRow {
-    /// # Safety
-    /// There are 32 samples from `at`.
-    unsafe fn load(&self, at: usize) -> [__m256i; 2];
-    /// The up to 31 samples from `at`, and others to make up 32.
-    ///
-    /// # Safety
-    /// The processor has AVX2.
-    unsafe fn load_last(&self, at: usize) -> [__m256i; 2];
-}
-
-struct Bytes<'a>(&'a [u8]);
-struct Pairs<'a>(&'a [[u8; 2]], Align);
-struct Line<'a>(&'a [i16]);
-
-/// A copy of what is left from `at`, made up to 32 elements.
-#[inline(always)]
-fn padded<T: Copy + Default>(row: &[T], at: usize) -> [T; 32] {
-    let mut all = [T::default(); 32];
-    let rest = &row[at..];
-    let count = rest.len().min(32);
-    all[..count].copy_from_slice(&rest[..count]);
-    all
-}
-
-impl LumaRow for Bytes<'_> {
-    #[inline(always)]
-    unsafe fn load(&self, at: usize) -> [__m256i; 2] {
-        // SAFETY: the caller promises 32 bytes, and is compiled for AVX2.
-        unsafe {
-            let x = load(self.0, at);
-            [
-                _mm256_slli_epi16::<8>(x),
-                _mm256_and_si256(x, _mm256_set1_epi16(0xff00u16 as i16)),
-            ]
-        }
-    }
-
-    #[inline(always)]
-    unsafe fn load_last(&self, at: usize) -> [__m256i; 2] {
-        // SAFETY: the copy has 32 bytes.
-        unsafe { Bytes(&padded(self.0, at)).load(0) }
-    }
-}
-
-/// Takes words of even and of odd columns apart, lane by lane as packing bytes puts them together again.
-#[inline]
-#[target_feature(enable = "avx2")]
-fn apart(a: __m256i, b: __m256i) -> [__m256i; 2] {
-    let mask = _mm256_set1_epi32(0xffff);
-    let even = _mm256_packus_epi32(_mm256_and_si256(a, mask), _mm256_and_si256(b, mask));
-    let odd = _mm256_packus_epi32(_mm256_srli_epi32::<16>(a), _mm256_srli_epi32::<16>(b));
-    [
-        _mm256_permute4x64_epi64::<0xd8>(even),
-        _mm256_permute4x64_epi64::<0xd8>(odd),
-    ]
-}
-
-impl LumaRow for Pairs<'_> {
-    #[inline(always)]
-    unsafe fn load(&self, at: usize) -> [__m256i; 2] {
-        // SAFETY: the caller promises 32 pairs, and is compiled for AVX2.
-        unsafe {
-            let shift = _mm_cvtsi32_si128(i32::from(self.1.shift));
-            let mask = _mm256_set1_epi16(self.1.mask as i16);
-            apart(load(self.0, at), load(self.0, at + 16))
-                .map(|x| _mm256_and_si256(_mm256_sll_epi16(x, shift), mask))
-        }
-    }
-
-    #[inline(always)]
-    unsafe fn load_last(&self, at: usize) -> [__m256i; 2] {
-        // SAFETY: the copy has 32 pairs.
-        unsafe { Pairs(&padded(self.0, at), self.1).load(0) }
-    }
-}
-
-impl LumaRow for Line<'_> {
-    #[inline(always)]
-    unsafe fn load(&self, at: usize) -> [__m256i; 2] {
-        // SAFETY: the caller promises 32 samples, and is compiled for AVX2.
-        unsafe { apart(load(self.0, at), load(self.0, at + 16)).map(|x| _mm256_slli_epi16::<1>(x)) }
-    }
-
-    #[inline(always)]
-    unsafe fn load_last(&self, at: usize) -> [__m256i; 2] {
-        // SAFETY: the copy has 32 samples.
-        unsafe { Line(&padded(self.0, at)).load(0) }
     }
 }
 
@@ -182,7 +127,7 @@ impl LumaRow for Line<'_> {
 /// `luma` has a sample a pixel; terms have half as many, up to a multiple of 16, and two more.
 #[inline]
 #[target_feature(enable = "avx2")]
-unsafe fn half<L: LumaRow>(colors: &Colors, luma: &L, chroma: Chroma<'_>, out: &mut [u8]) {
+unsafe fn half<L: LumaRow>(colors: &Colors, luma: L, chroma: Chroma<'_>, out: &mut [u8]) {
     // SAFETY: the caller's promise is the same.
     unsafe {
         match chroma.phase {
@@ -197,46 +142,76 @@ unsafe fn half<L: LumaRow>(colors: &Colors, luma: &L, chroma: Chroma<'_>, out: &
 /// # Safety
 /// As for [`half`].
 #[target_feature(enable = "avx2")]
-unsafe fn half_in<L: LumaRow, const PHASE: u8>(
-    colors: &Colors,
-    luma: &L,
-    terms: [&[i16]; 3],
-    out: &mut [u8],
-) {
+unsafe fn half_in<L: LumaRow, const PHASE: u8>(colors: &Colors, luma: L, terms: [&[i16]; 3], out: &mut [u8]) {
     let factor = _mm256_set1_epi16(colors.luma as i16);
+    let width = out.len() / 4;
+    let whole = width / 32 * 32;
+    for at in (0..whole).step_by(32) {
+        // SAFETY: luma and the output have 32 pixels from here, and terms go two samples beyond the last block.
+        unsafe { put(out, at, half_block::<PHASE>(factor, luma.load(at), terms, at / 2)) };
+    }
+    if whole < width {
+        // SAFETY: this function runs, so the processor has AVX2; terms go two samples beyond the last block.
+        put_last(out, whole, unsafe {
+            half_block::<PHASE>(factor, luma.load_last(whole), terms, whole / 2)
+        });
+    }
+}
+
+/// 32 pixels of luma of even and of odd columns.
+///
+/// # Safety
+/// All terms have 18 from `at`.
+#[inline]
+#[target_feature(enable = "avx2")]
+unsafe fn half_block<const PHASE: u8>(
+    factor: __m256i,
+    [even, odd]: [__m256i; 2],
+    terms: [&[i16]; 3],
+    at: usize,
+) -> [__m256i; 4] {
+    let (even, odd) = (_mm256_mulhi_epu16(even, factor), _mm256_mulhi_epu16(odd, factor));
+    // SAFETY: the caller promises 18 terms.
+    let (r, g, b) = unsafe {
+        (
+            half_color::<PHASE>(even, odd, terms[0], at),
+            half_color::<PHASE>(even, odd, terms[1], at),
+            half_color::<PHASE>(even, odd, terms[2], at),
+        )
+    };
+    let [p, q, r, s] = pixels(r, g, b);
+    // Columns 0 to 15 are in the low halves, 16 to 31 in the high ones.
+    [
+        _mm256_permute2x128_si256::<0x20>(p, q),
+        _mm256_permute2x128_si256::<0x20>(r, s),
+        _mm256_permute2x128_si256::<0x31>(p, q),
+        _mm256_permute2x128_si256::<0x31>(r, s),
+    ]
+}
+
+/// A colour of 32 columns.
+///
+/// # Safety
+/// `terms` has 18 from `at`.
+#[inline]
+#[target_feature(enable = "avx2")]
+unsafe fn half_color<const PHASE: u8>(even: __m256i, odd: __m256i, terms: &[i16], at: usize) -> __m256i {
     // Bytes of 8 even and 8 odd columns, alternating.
     let order = _mm256_broadcastsi128_si256(_mm_setr_epi8(
         0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15,
     ));
-    let block = |at: usize, luma: [__m256i; 2]| {
-        let [even, odd] = luma.map(|y| _mm256_mulhi_epu16(y, factor));
-        let [r, g, b] = terms.map(|row| {
-            // SAFETY: terms go two samples beyond the last whole block.
-            let [e, o] = unsafe { pair::<PHASE>(row, at / 2) };
-            let e = _mm256_srai_epi16::<5>(_mm256_add_epi16(even, e));
-            let o = _mm256_srai_epi16::<5>(_mm256_add_epi16(odd, o));
-            _mm256_shuffle_epi8(_mm256_packus_epi16(e, o), order)
-        });
-        let [a, b] = pixels(r, g, b);
-        // Columns 0 to 15 are in the low halves, 16 to 31 in the high ones.
-        [
-            _mm256_permute2x128_si256::<0x20>(a[0], a[1]),
-            _mm256_permute2x128_si256::<0x20>(b[0], b[1]),
-            _mm256_permute2x128_si256::<0x31>(a[0], a[1]),
-            _mm256_permute2x128_si256::<0x31>(b[0], b[1]),
-        ]
-    };
-    let width = out.len() / 4;
-    let mut at = 0;
-    while at + 32 <= width {
-        // SAFETY: luma and the output have 32 pixels from here.
-        unsafe { put(out, at, block(at, luma.load(at))) };
-        at += 32;
-    }
-    if at < width {
-        // SAFETY: this function runs, so the processor has AVX2.
-        put_last(out, at, block(at, unsafe { luma.load_last(at) }));
-    }
+    // SAFETY: the caller promises 18 terms.
+    let [e, o] = unsafe { pair::<PHASE>(terms, at) };
+    let e = _mm256_srai_epi16::<5>(_mm256_add_epi16(even, e));
+    let o = _mm256_srai_epi16::<5>(_mm256_add_epi16(odd, o));
+    _mm256_shuffle_epi8(_mm256_packus_epi16(e, o), order)
+}
+
+/// A quarter of the way.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn quarter(from: __m256i, to: __m256i) -> __m256i {
+    _mm256_add_epi16(from, _mm256_srai_epi16::<2>(_mm256_sub_epi16(to, from)))
 }
 
 /// What chroma adds to 16 even and 16 odd columns.
@@ -247,30 +222,27 @@ unsafe fn half_in<L: LumaRow, const PHASE: u8>(
 #[target_feature(enable = "avx2")]
 unsafe fn pair<const PHASE: u8>(row: &[i16], at: usize) -> [__m256i; 2] {
     // SAFETY: the caller promises 18 terms.
-    let (b, c) = unsafe { (load(row, at + 1), load(row, at + 2)) };
-    let middle = || _mm256_srai_epi16::<1>(_mm256_add_epi16(b, c));
-    let quarter = |from, to| _mm256_add_epi16(from, _mm256_srai_epi16::<2>(_mm256_sub_epi16(to, from)));
+    let (a, b, c) = unsafe { (load(row, at), load(row, at + 1), load(row, at + 2)) };
     match PHASE {
-        0 => [b, middle()],
-        1 => [middle(), c],
-        2 => {
-            // SAFETY: the caller promises 18 terms.
-            let a = unsafe { load(row, at) };
-            [quarter(b, a), quarter(b, c)]
-        }
+        0 => [b, _mm256_srai_epi16::<1>(_mm256_add_epi16(b, c))],
+        1 => [_mm256_srai_epi16::<1>(_mm256_add_epi16(b, c)), c],
+        2 => [quarter(b, a), quarter(b, c)],
         _ => [quarter(b, c), quarter(c, b)],
     }
 }
 
-/// Pixels of 32 bytes of each colour: of the lower and the upper 8 columns of each half, 4 and 4.
+/// Pixels of 32 bytes of each colour: of bytes 0 to 3, 4 to 7, 8 to 11 and 12 to 15 of both halves.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn pixels(r: __m256i, g: __m256i, b: __m256i) -> [[__m256i; 2]; 2] {
+fn pixels(r: __m256i, g: __m256i, b: __m256i) -> [__m256i; 4] {
     let ones = _mm256_set1_epi8(-1);
-    let mix = |bg, rx| [_mm256_unpacklo_epi16(bg, rx), _mm256_unpackhi_epi16(bg, rx)];
+    let (bg_low, bg_high) = (_mm256_unpacklo_epi8(b, g), _mm256_unpackhi_epi8(b, g));
+    let (rx_low, rx_high) = (_mm256_unpacklo_epi8(r, ones), _mm256_unpackhi_epi8(r, ones));
     [
-        mix(_mm256_unpacklo_epi8(b, g), _mm256_unpacklo_epi8(r, ones)),
-        mix(_mm256_unpackhi_epi8(b, g), _mm256_unpackhi_epi8(r, ones)),
+        _mm256_unpacklo_epi16(bg_low, rx_low),
+        _mm256_unpackhi_epi16(bg_low, rx_low),
+        _mm256_unpacklo_epi16(bg_high, rx_high),
+        _mm256_unpackhi_epi16(bg_high, rx_high),
     ]
 }
 
@@ -280,10 +252,13 @@ fn pixels(r: __m256i, g: __m256i, b: __m256i) -> [[__m256i; 2]; 2] {
 /// `out` has 32 pixels from `at`.
 #[inline]
 #[target_feature(enable = "avx2")]
-unsafe fn put(out: &mut [u8], at: usize, pixels: [__m256i; 4]) {
-    for (i, value) in pixels.into_iter().enumerate() {
-        // SAFETY: the caller promises 128 bytes.
-        unsafe { store(out, 4 * at + 32 * i, value) };
+unsafe fn put(out: &mut [u8], at: usize, [a, b, c, d]: [__m256i; 4]) {
+    // SAFETY: the caller promises 128 bytes.
+    unsafe {
+        store(out, 4 * at, a);
+        store(out, 4 * at + 32, b);
+        store(out, 4 * at + 64, c);
+        store(out, 4 * at + 96, d);
     }
 }
 
@@ -299,78 +274,108 @@ fn put_last(out: &mut [u8], at: usize, pixels: [__m256i; 4]) {
     out.copy_from_slice(&all[..count]);
 }
 
-/// Calls `block` for every 32 pixels; it returns 16-bit colours of 16 and 16 of them.
-///
-/// # Safety
-/// The processor has AVX2.
-#[inline(always)]
-unsafe fn every_32(out: &mut [u8], block: impl Fn(usize) -> [[__m256i; 2]; 3]) {
-    // SAFETY: the caller is compiled for AVX2; a whole block has 32 pixels.
-    unsafe {
-        let whole = |at: usize| {
-            let [r, g, b] = block(at)
-                .map(|c| _mm256_packus_epi16(_mm256_srai_epi16::<5>(c[0]), _mm256_srai_epi16::<5>(c[1])));
-            // Packing put columns 0 to 7 and 16 to 23 into the low half.
-            let [a, b] = pixels(r, g, b);
-            [
-                _mm256_permute2x128_si256::<0x20>(a[0], a[1]),
-                _mm256_permute2x128_si256::<0x31>(a[0], a[1]),
-                _mm256_permute2x128_si256::<0x20>(b[0], b[1]),
-                _mm256_permute2x128_si256::<0x31>(b[0], b[1]),
-            ]
-        };
-        let width = out.len() / 4;
-        let mut at = 0;
-        while at + 32 <= width {
-            put(out, at, whole(at));
-            at += 32;
-        }
-        if at < width {
-            put_last(out, at, whole(at));
-        }
-    }
+/// 32 pixels of colours of 16 bits, of columns 0 to 15 and 16 to 31.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn packed(low: [__m256i; 3], high: [__m256i; 3]) -> [__m256i; 4] {
+    let [p, q, r, s] = pixels(
+        packed_color(low[0], high[0]),
+        packed_color(low[1], high[1]),
+        packed_color(low[2], high[2]),
+    );
+    // Packing put columns 0 to 7 and 16 to 23 into the low half.
+    [
+        _mm256_permute2x128_si256::<0x20>(p, q),
+        _mm256_permute2x128_si256::<0x31>(p, q),
+        _mm256_permute2x128_si256::<0x20>(r, s),
+        _mm256_permute2x128_si256::<0x31>(r, s),
+    ]
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn packed_color(low: __m256i, high: __m256i) -> __m256i {
+    _mm256_packus_epi16(_mm256_srai_epi16::<5>(low), _mm256_srai_epi16::<5>(high))
 }
 
 /// # Safety
 /// Rows have a sample a pixel, up to a multiple of 32.
 #[target_feature(enable = "avx2")]
-unsafe fn full(colors: &Colors, [y, cb, cr]: [&[i16]; 3], out: &mut [u8]) {
-    let [cr_r, cb_g, cr_g, cb_b] =
-        [colors.cr_r, colors.cb_g, colors.cr_g, colors.cb_b].map(|v| _mm256_set1_epi16(v));
-    let [bias_r, bias_g, bias_b] = colors.bias.map(|v| _mm256_set1_epi16(v));
-    let factor = _mm256_set1_epi16(colors.luma as i16);
-    let block = |at: usize| {
-        let [a, b] = [at, at + 16].map(|at| {
-            // SAFETY: a block of 32 begins within the pixels, and rows go to its end.
-            let [y, u, v] = [y, cb, cr].map(|row| unsafe { load(row, at) });
-            let y = _mm256_mulhi_epu16(_mm256_slli_epi16::<1>(y), factor);
-            let green = _mm256_add_epi16(_mm256_mulhrs_epi16(u, cb_g), _mm256_mulhrs_epi16(v, cr_g));
-            [
-                _mm256_add_epi16(y, _mm256_add_epi16(_mm256_mulhrs_epi16(v, cr_r), bias_r)),
-                _mm256_add_epi16(y, _mm256_add_epi16(green, bias_g)),
-                _mm256_add_epi16(y, _mm256_add_epi16(_mm256_mulhrs_epi16(u, cb_b), bias_b)),
-            ]
+unsafe fn full(colors: &Colors, rows: [&[i16]; 3], out: &mut [u8]) {
+    let m = vectors(colors);
+    let width = out.len() / 4;
+    let whole = width / 32 * 32;
+    for at in (0..whole).step_by(32) {
+        // SAFETY: a block ends within the pixels, and rows go as far.
+        unsafe { put(out, at, packed(full_16(&m, rows, at), full_16(&m, rows, at + 16))) };
+    }
+    if whole < width {
+        // SAFETY: rows go to the end of the last block.
+        put_last(out, whole, unsafe {
+            packed(full_16(&m, rows, whole), full_16(&m, rows, whole + 16))
         });
-        [[a[0], b[0]], [a[1], b[1]], [a[2], b[2]]]
-    };
-    // SAFETY: this function runs, so the processor has AVX2.
-    unsafe { every_32(out, block) }
+    }
+}
+
+/// Colours of 16 pixels.
+///
+/// # Safety
+/// Rows have 16 samples from `at`.
+#[inline]
+#[target_feature(enable = "avx2")]
+unsafe fn full_16(m: &Vectors, [y, cb, cr]: [&[i16]; 3], at: usize) -> [__m256i; 3] {
+    // SAFETY: the caller promises 16 samples.
+    let (y, cb, cr) = unsafe { (load(y, at), load(cb, at), load(cr, at)) };
+    let y = _mm256_mulhi_epu16(_mm256_slli_epi16::<1>(y), m.luma);
+    let [r, g, b] = added(m, cb, cr);
+    [
+        _mm256_add_epi16(y, r),
+        _mm256_add_epi16(y, g),
+        _mm256_add_epi16(y, b),
+    ]
 }
 
 /// # Safety
 /// Rows have a sample a pixel, up to a multiple of 32.
 #[target_feature(enable = "avx2")]
 unsafe fn rgb(scale: [u16; 3], bias: [i16; 3], rows: [&[i16]; 3], out: &mut [u8]) {
-    let block = |at: usize| {
-        [0, 1, 2].map(|i: usize| {
-            let (factor, bias) = (_mm256_set1_epi16(scale[i] as i16), _mm256_set1_epi16(bias[i]));
-            [at, at + 16].map(|at| {
-                // SAFETY: a block of 32 begins within the pixels, and rows go to its end.
-                let v = unsafe { load(rows[i], at) };
-                _mm256_add_epi16(_mm256_mulhi_epu16(_mm256_slli_epi16::<1>(v), factor), bias)
-            })
-        })
-    };
-    // SAFETY: this function runs, so the processor has AVX2.
-    unsafe { every_32(out, block) }
+    let width = out.len() / 4;
+    let whole = width / 32 * 32;
+    for at in (0..whole).step_by(32) {
+        // SAFETY: a block ends within the pixels, and rows go as far.
+        unsafe {
+            put(
+                out,
+                at,
+                packed(rgb_16(scale, bias, rows, at), rgb_16(scale, bias, rows, at + 16)),
+            )
+        };
+    }
+    if whole < width {
+        // SAFETY: rows go to the end of the last block.
+        let last = unsafe {
+            packed(
+                rgb_16(scale, bias, rows, whole),
+                rgb_16(scale, bias, rows, whole + 16),
+            )
+        };
+        put_last(out, whole, last);
+    }
+}
+
+/// Colours of 16 pixels.
+///
+/// # Safety
+/// Rows have 16 samples from `at`.
+#[inline]
+#[target_feature(enable = "avx2")]
+unsafe fn rgb_16(scale: [u16; 3], bias: [i16; 3], rows: [&[i16]; 3], at: usize) -> [__m256i; 3] {
+    let mut colors = [_mm256_setzero_si256(); 3];
+    for i in 0..3 {
+        // SAFETY: the caller promises 16 samples.
+        let v = unsafe { load(rows[i], at) };
+        let product = _mm256_mulhi_epu16(_mm256_slli_epi16::<1>(v), _mm256_set1_epi16(scale[i] as i16));
+        colors[i] = _mm256_add_epi16(product, _mm256_set1_epi16(bias[i]));
+    }
+    colors
 }

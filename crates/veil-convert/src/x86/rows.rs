@@ -1,39 +1,39 @@
 //! Filtering rows with AVX2; see `narrow::vertical` for what is computed.
 
-use super::{Avx2, blocks, load, store};
+use super::{Avx2, load, starts, store};
 use crate::{
-    narrow::vertical::{binomial_from, bytes_from, pairs_from, start, take_from},
+    narrow::vertical::{binomial_plain, bytes_plain, pairs_plain, start, take_plain},
     source::Align,
 };
 use std::arch::x86_64::*;
 
 impl Avx2 {
-    /// See [`bytes_from`].
+    /// See [`bytes_plain`].
     pub(crate) fn vertical_bytes(self, rows: &[&[u8]], weights: &[u16], out: &mut [i16]) {
         assert!(rows.iter().all(|row| row.len() >= out.len()) && weights.len() >= rows.len());
         // SAFETY: `self` proves that the processor has AVX2; every row is as long as the output.
         unsafe { bytes(rows, weights, out) }
     }
 
-    /// See [`pairs_from`].
+    /// See [`pairs_plain`].
     pub(crate) fn vertical_pairs(self, rows: &[&[[u8; 2]]], align: Align, weights: &[u16], out: &mut [i16]) {
         assert!(rows.iter().all(|row| row.len() >= out.len()) && weights.len() >= rows.len());
         // SAFETY: `self` proves that the processor has AVX2; every row is as long as the output.
         unsafe { pairs(rows, align, weights, out) }
     }
 
-    /// See [`binomial_from`].
+    /// See [`binomial_plain`].
     pub(crate) fn vertical_binomial(self, rows: [&[u8]; 4], out: &mut [i16]) {
         assert!(rows.iter().all(|row| row.len() >= out.len()));
         // SAFETY: `self` proves that the processor has AVX2; every row is as long as the output.
         unsafe { binomial(rows, out) }
     }
 
-    /// See [`take_from`].
+    /// See [`take_plain`].
     pub(crate) fn take(self, words: &[i16], step: usize, out: &mut [i16]) {
         // The vectors read whole pixels, also beyond the last word that is taken.
         if words.len() < out.len() * step || !matches!(step, 2 | 4) {
-            return take_from(0, words, step, out);
+            return take_plain(words, step, out);
         }
         // SAFETY: `self` proves that the processor has AVX2; there are `step` words for each of the output.
         unsafe { take(words, step, out) }
@@ -44,23 +44,22 @@ impl Avx2 {
 /// Every row is as long as `out`.
 #[target_feature(enable = "avx2")]
 unsafe fn bytes(rows: &[&[u8]], weights: &[u16], out: &mut [i16]) {
-    let count = out.len();
+    if out.len() < 32 {
+        return bytes_plain(rows, weights, out);
+    }
     let zero = _mm256_setzero_si256();
     let begin = _mm256_set1_epi16(start(rows.len()) as i16);
-    let left = blocks(count, 32, |at| {
+    for at in starts(out.len(), 32) {
         let (mut low, mut high) = (begin, begin);
         for (row, &weight) in rows.iter().zip(weights) {
             let weight = _mm256_set1_epi16(weight as i16);
-            // SAFETY: a block ends within `count`, and so do all rows.
+            // SAFETY: a block ends within `out`, and so do all rows.
             let x = unsafe { load(row, at) };
             low = _mm256_add_epi16(low, _mm256_mulhi_epu16(_mm256_unpacklo_epi8(zero, x), weight));
             high = _mm256_add_epi16(high, _mm256_mulhi_epu16(_mm256_unpackhi_epi8(zero, x), weight));
         }
-        // SAFETY: a block ends within `count`.
+        // SAFETY: a block ends within `out`.
         unsafe { store_unpacked(out, at, low, high) };
-    });
-    if left > 0 {
-        bytes_from(0, rows, weights, out);
     }
 }
 
@@ -82,10 +81,13 @@ unsafe fn store_unpacked(out: &mut [i16], at: usize, low: __m256i, high: __m256i
 /// Every row is as long as `out`.
 #[target_feature(enable = "avx2")]
 unsafe fn pairs(rows: &[&[[u8; 2]]], align: Align, weights: &[u16], out: &mut [i16]) {
+    if out.len() < 16 {
+        return pairs_plain(rows, align, weights, out);
+    }
     let begin = _mm256_set1_epi16(start(rows.len()) as i16);
     let shift = _mm_cvtsi32_si128(i32::from(align.shift));
     let mask = _mm256_set1_epi16(align.mask as i16);
-    let left = blocks(out.len(), 16, |at| {
+    for at in starts(out.len(), 16) {
         let mut sum = begin;
         for (row, &weight) in rows.iter().zip(weights) {
             // SAFETY: a block ends within `out`, and so do all rows.
@@ -95,34 +97,36 @@ unsafe fn pairs(rows: &[&[[u8; 2]]], align: Align, weights: &[u16], out: &mut [i
         }
         // SAFETY: a block ends within `out`.
         unsafe { store(out, at, sum) };
-    });
-    if left > 0 {
-        pairs_from(0, rows, align, weights, out);
     }
+}
+
+/// Two rows' share of the weights 1, 3 and 3, 1: the first row's weight is the lower byte.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn weighed(a: __m256i, b: __m256i, weights: __m256i) -> [__m256i; 2] {
+    [
+        _mm256_maddubs_epi16(_mm256_unpacklo_epi8(a, b), weights),
+        _mm256_maddubs_epi16(_mm256_unpackhi_epi8(a, b), weights),
+    ]
 }
 
 /// # Safety
 /// Every row is as long as `out`.
 #[target_feature(enable = "avx2")]
-unsafe fn binomial(rows: [&[u8]; 4], out: &mut [i16]) {
-    let outer = _mm256_set1_epi16(0x0301);
-    let inner = _mm256_set1_epi16(0x0103);
-    let left = blocks(out.len(), 32, |at| {
+unsafe fn binomial([a, b, c, d]: [&[u8]; 4], out: &mut [i16]) {
+    if out.len() < 32 {
+        return binomial_plain([a, b, c, d], out);
+    }
+    let (upper, lower) = (_mm256_set1_epi16(0x0301), _mm256_set1_epi16(0x0103));
+    for at in starts(out.len(), 32) {
         // SAFETY: a block ends within `out`, and so do all rows.
-        let [a, b, c, d] = rows.map(|row| unsafe { load(row, at) });
-        let low = _mm256_add_epi16(
-            _mm256_maddubs_epi16(_mm256_unpacklo_epi8(a, b), outer),
-            _mm256_maddubs_epi16(_mm256_unpacklo_epi8(c, d), inner),
-        );
-        let high = _mm256_add_epi16(
-            _mm256_maddubs_epi16(_mm256_unpackhi_epi8(a, b), outer),
-            _mm256_maddubs_epi16(_mm256_unpackhi_epi8(c, d), inner),
-        );
-        // SAFETY: a block ends within `out`.
-        unsafe { store_unpacked(out, at, _mm256_slli_epi16::<4>(low), _mm256_slli_epi16::<4>(high)) };
-    });
-    if left > 0 {
-        binomial_from(0, rows, out);
+        unsafe {
+            let [ab_low, ab_high] = weighed(load(a, at), load(b, at), upper);
+            let [cd_low, cd_high] = weighed(load(c, at), load(d, at), lower);
+            let low = _mm256_slli_epi16::<4>(_mm256_add_epi16(ab_low, cd_low));
+            let high = _mm256_slli_epi16::<4>(_mm256_add_epi16(ab_high, cd_high));
+            store_unpacked(out, at, low, high);
+        }
     }
 }
 
@@ -130,28 +134,32 @@ unsafe fn binomial(rows: [&[u8]; 4], out: &mut [i16]) {
 /// `words` has `step` words for each of `out`; `step` is 2 or 4.
 #[target_feature(enable = "avx2")]
 unsafe fn take(words: &[i16], step: usize, out: &mut [i16]) {
-    let left = if step == 2 {
+    if out.len() < 16 {
+        return take_plain(words, step, out);
+    }
+    if step == 2 {
         let mask = _mm256_set1_epi32(0xffff);
-        blocks(out.len(), 16, |at| {
+        for at in starts(out.len(), 16) {
             // SAFETY: a block ends within `out`, which has two words for each.
-            let [a, b] = [0, 16].map(|i| unsafe { load(words, 2 * at + i) });
-            let packed = _mm256_packus_epi32(_mm256_and_si256(a, mask), _mm256_and_si256(b, mask));
-            // SAFETY: a block ends within `out`.
-            unsafe { store(out, at, _mm256_permute4x64_epi64::<0xd8>(packed)) };
-        })
-    } else {
-        let mask = _mm256_set1_epi64x(0xffff);
-        let order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
-        blocks(out.len(), 16, |at| {
-            // SAFETY: a block ends within `out`, which has four words for each.
-            let x = [0, 16, 32, 48].map(|i| unsafe { _mm256_and_si256(load(words, 4 * at + i), mask) });
-            let packed =
-                _mm256_packus_epi32(_mm256_packus_epi32(x[0], x[1]), _mm256_packus_epi32(x[2], x[3]));
-            // SAFETY: a block ends within `out`.
-            unsafe { store(out, at, _mm256_permutevar8x32_epi32(packed, order)) };
-        })
-    };
-    if left > 0 {
-        take_from(0, words, step, out);
+            unsafe {
+                let (a, b) = (load(words, 2 * at), load(words, 2 * at + 16));
+                let packed = _mm256_packus_epi32(_mm256_and_si256(a, mask), _mm256_and_si256(b, mask));
+                store(out, at, _mm256_permute4x64_epi64::<0xd8>(packed));
+            }
+        }
+        return;
+    }
+    let mask = _mm256_set1_epi64x(0xffff);
+    let order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
+    for at in starts(out.len(), 16) {
+        // SAFETY: a block ends within `out`, which has four words for each.
+        unsafe {
+            let a = _mm256_and_si256(load(words, 4 * at), mask);
+            let b = _mm256_and_si256(load(words, 4 * at + 16), mask);
+            let c = _mm256_and_si256(load(words, 4 * at + 32), mask);
+            let d = _mm256_and_si256(load(words, 4 * at + 48), mask);
+            let packed = _mm256_packus_epi32(_mm256_packus_epi32(a, b), _mm256_packus_epi32(c, d));
+            store(out, at, _mm256_permutevar8x32_epi32(packed, order));
+        }
     }
 }

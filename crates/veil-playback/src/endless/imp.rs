@@ -25,6 +25,8 @@ pub(crate) struct Endless {
     state: Mutex<State>,
     /// Flushes go on to the decoder and the sink.
     flush_through: AtomicBool,
+    /// A flush that is under way is for the decoder alone.
+    flush_decoder: AtomicBool,
     counters: OnceLock<Arc<Counters>>,
     listener: OnceLock<Listener>,
 }
@@ -96,6 +98,7 @@ impl ObjectSubclass for Endless {
             src_pad,
             state: Mutex::new(State::new()),
             flush_through: AtomicBool::new(false),
+            flush_decoder: AtomicBool::new(false),
             counters: OnceLock::new(),
             listener: OnceLock::new(),
         }
@@ -186,6 +189,10 @@ impl Endless {
         self.state().between = false;
     }
 
+    pub(super) fn flushes_decoder_alone(&self) -> bool {
+        self.flush_decoder.load(Ordering::Acquire)
+    }
+
     fn state(&self) -> MutexGuard<'_, State> {
         // The state is whole between any two statements that could panic.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
@@ -214,6 +221,9 @@ impl Endless {
         let writable = buffer.make_mut();
         writable.set_pts(stamps.pts);
         writable.set_dts(stamps.dts);
+        if stamps.decode_only {
+            writable.set_flags(gst::BufferFlags::DECODE_ONLY);
+        }
         if hide_discontinuity {
             writable.unset_flags(gst::BufferFlags::DISCONT);
         }
@@ -298,7 +308,7 @@ impl Endless {
             return;
         }
         let summary = state.timeline.end_pass();
-        let clean = state.entry_point.is_clean() && !summary.preroll;
+        let clean = state.entry_point.is_clean() && !summary.lead_in;
         state.hide_discontinuity = true;
         drop(state);
 
@@ -308,15 +318,25 @@ impl Endless {
             return;
         }
         if !clean || self.decoded() == 0 {
-            // What is in the decoder comes out, and the decoder starts afresh.
-            let position = gst::ClockTime::NONE;
-            self.src_pad.push_event(gst::event::SegmentDone::new(position));
+            self.restart_decoder();
         }
         if self.is_barren(&summary) {
             self.finish(PassEnd::Barren);
         } else {
             self.tell(PassEnd::Again(summary));
         }
+    }
+
+    /// Has all that is in the decoder come out, and the decoder begin afresh. It must forget its last timestamp, too:
+    /// a picture before that, as those before a start are, it would give that time and show. Only a flush does this.
+    fn restart_decoder(&self) {
+        self.src_pad
+            .push_event(gst::event::SegmentDone::new(gst::ClockTime::NONE));
+        self.flush_decoder.store(true, Ordering::Release);
+        self.src_pad.push_event(gst::event::FlushStart::new());
+        self.src_pad.push_event(gst::event::FlushStop::new(false));
+        self.flush_decoder.store(false, Ordering::Release);
+        self.state().segment_sent = false;
     }
 
     /// Whether nothing comes any more, and the loop would only be work.

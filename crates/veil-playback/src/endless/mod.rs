@@ -82,6 +82,11 @@ impl Endless {
         self.imp().expect_new_stream();
     }
 
+    /// Whether a flush that leaves the decoder now must not reach the sink.
+    pub(crate) fn flushes_decoder_alone(&self) -> bool {
+        self.imp().flushes_decoder_alone()
+    }
+
     /// The place in the file, where `shown` of the endless stream was shown.
     pub(crate) fn media_position(&self, shown: gst::ClockTime) -> Option<gst::ClockTime> {
         self.imp().media_position(shown)
