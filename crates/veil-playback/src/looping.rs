@@ -56,6 +56,9 @@ impl Assembly {
             return;
         }
         let failed = self.reader_failed.swap(false, Ordering::AcqRel);
+        if failed && self.counters.add_damaged() {
+            self.inbox.put(Signal::Damaged);
+        }
         loops.failures = if failed && pass.length < WORTH_REPEATING {
             loops.failures + 1
         } else {

@@ -130,7 +130,7 @@ impl Player {
     }
 
     fn start(&self, settings: &Settings) {
-        if let Some(position) = settings.position.filter(|_| !self.is_still())
+        if let Some(position) = settings.position
             && self.seek(position).is_err()
         {
             tracing::debug!("the file cannot be sought in, so it starts at its beginning");
@@ -160,8 +160,11 @@ impl Player {
         }
     }
 
-    /// Goes to a place in the file. May block.
+    /// Goes to a place in the file. A still stays where it is. May block.
     pub fn seek(&self, position: Duration) -> Result<(), SeekError> {
+        if self.is_still() {
+            return Ok(());
+        }
         let position =
             gst::ClockTime::from_nseconds(u64::try_from(position.as_nanos()).unwrap_or(u64::MAX - 1));
         if self.assembly.seek(position) {

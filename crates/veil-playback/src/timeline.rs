@@ -166,6 +166,21 @@ impl Timeline {
         }
     }
 
+    /// A segment that puts buffers on the endless axis (from 0) that keep their own timestamps. For the current pass, of
+    /// which the first picture must have been seen.
+    pub(crate) fn segment(&self) -> gst::FormattedSegment<ClockTime> {
+        let first = clock_time(self.pass.first.unwrap_or(0));
+        let before = clock_time(self.start - nanoseconds(ORIGIN));
+        let mut segment = self.segment.clone();
+        let start = segment.start().unwrap_or(ClockTime::ZERO) + first;
+        segment.set_start(start);
+        segment.set_position(start);
+        segment.set_stop(ClockTime::NONE);
+        segment.set_time(before);
+        segment.set_base(segment.base().unwrap_or(ClockTime::ZERO) + before);
+        segment
+    }
+
     /// Closes the pass: the next picture starts the next one, right behind it.
     pub(crate) fn end_pass(&mut self) -> Pass {
         let pass = std::mem::take(&mut self.pass);
@@ -273,6 +288,18 @@ mod tests {
             assert_eq!(timeline.end_pass().length, ClockTime::from_mseconds(120));
         }
         assert_eq!(seen, [0, 80, 40, 120, 200, 160, 240, 320, 280]);
+    }
+
+    #[test]
+    fn a_segment_can_do_the_same() {
+        let mut timeline = timeline(1000);
+        for pass in 0..2 {
+            timeline.stamp(ms(1040), None, ms(40));
+            timeline.stamp(ms(1080), None, ms(40));
+            let running = timeline.segment().to_running_time(ClockTime::from_mseconds(1080));
+            assert_eq!(running, ms(80 * pass + 40));
+            timeline.end_pass();
+        }
     }
 
     #[test]

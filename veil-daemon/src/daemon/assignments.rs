@@ -136,10 +136,13 @@ impl StateFile {
                 });
             }
         };
-        serde_json::from_slice(&bytes).map_err(|source| StateError::Content {
-            path: self.path.clone(),
-            source,
-        })
+        // An object and nothing else: a list would be read as the fields in their order.
+        serde_json::from_slice::<serde_json::Map<String, serde_json::Value>>(&bytes)
+            .and_then(|fields| serde_json::from_value(fields.into()))
+            .map_err(|source| StateError::Content {
+                path: self.path.clone(),
+                source,
+            })
     }
 
     /// Replaces what was saved.

@@ -31,7 +31,9 @@ impl App {
         named: Vec<String>,
         origin: Origin,
     ) {
-        self.supersede(&outputs, &named);
+        // What comes of itself is for one output at a time, whatever it was named for.
+        let everywhere = named.is_empty() && matches!(origin, Origin::Client(_));
+        self.supersede(&outputs, everywhere);
         let id = ChangeId(self.next_number());
         let stream = self.new_stream(spec.path.clone(), self.demand(&outputs, spec.mode));
         let stage = Stage::Loading;
@@ -51,13 +53,13 @@ impl App {
     }
 
     /// Outputs that get a wallpaper are not waited for by those before it; one that waits for nothing else is over.
-    pub(super) fn supersede(&mut self, outputs: &[OutputId], named: &[String]) {
+    pub(super) fn supersede(&mut self, outputs: &[OutputId], everywhere: bool) {
         let older: Vec<ChangeId> = self.changes.keys().copied().collect();
         for id in older {
             let Some(change) = self.changes.get_mut(&id) else {
                 continue;
             };
-            let mut over = named.is_empty();
+            let mut over = everywhere;
             for output in outputs {
                 over |= change.forget(*output);
             }

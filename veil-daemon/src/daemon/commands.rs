@@ -132,7 +132,7 @@ impl App {
             Err(reason) => return Response::error(reason),
         };
         self.initial = None;
-        self.supersede(&outputs, &names);
+        self.supersede(&outputs, names.is_empty());
         let mut left = BTreeSet::new();
         for id in outputs {
             let Some(screen) = self.screens.get_mut(&id) else {

@@ -26,7 +26,7 @@ struct Line {
     first: Vec<u32>,
     taps: usize,
     weights: Vec<f32>,
-    /// The row on the output's grid.
+    /// The row on the output's grid; empty where that is the row as it is.
     out: Vec<f32>,
 }
 
@@ -98,7 +98,6 @@ impl Wide {
             plane.prepare(planes, y);
             let taps = plane.vertical.taps;
             let filtered = &mut self.filtered[index];
-            filtered.fill(0.0);
             for (tap, &weight) in self.weights[index][y * taps..][..taps].iter().enumerate() {
                 if weight != 0.0 {
                     stages::accumulate(self.cpu, filtered, plane.row(planes, y, tap), weight);
@@ -106,17 +105,13 @@ impl Wide {
             }
         }
         for line in &mut self.lines {
-            line.fill(&self.filtered[line.plane]);
-            stages::resample(
-                self.cpu,
-                &line.samples,
-                &line.first,
-                line.taps,
-                &line.weights,
-                &mut line.out,
-            );
+            line.fill(self.cpu, &self.filtered[line.plane]);
+            if !line.out.is_empty() {
+                let (row, out) = (&line.samples, &mut line.out);
+                stages::resample(self.cpu, row, &line.first, line.taps, &line.weights, out);
+            }
         }
-        let rows = |i: usize| self.lines[i.min(self.lines.len() - 1)].out.as_slice();
+        let rows = |i: usize| self.lines[i.min(self.lines.len() - 1)].row();
         let colors = if self.color.grey { [0, 0, 0] } else { [0, 1, 2] };
         let alpha = self.color.alpha.map(|_| rows(self.lines.len() - 1));
         stages::colors(self.cpu, &self.color, colors.map(rows), alpha, out);
@@ -138,21 +133,24 @@ impl Line {
             first: axis.first.iter().map(|f| (f - low) as u32).collect(),
             taps: axis.taps,
             weights: axis.weights.iter().map(|w| *w as f32).collect(),
-            out: vec![0.0; axis.first.len()],
+            out: vec![0.0; if axis.is_identity() { 0 } else { axis.first.len() }],
         }
     }
 
     /// Takes the component out of its plane's row, and repeats the outermost samples where a filter reaches further.
-    fn fill(&mut self, plane: &[f32]) {
-        let source = plane[self.offset..].iter().step_by(self.step);
-        for (to, from) in self.samples[self.before..][..self.stored].iter_mut().zip(source) {
-            *to = *from;
-        }
+    fn fill(&mut self, cpu: Cpu, plane: &[f32]) {
+        let to = &mut self.samples[self.before..][..self.stored];
+        stages::take(cpu, &plane[self.offset..], self.step, to);
         let (first, last) = (
             self.samples[self.before],
             self.samples[self.before + self.stored - 1],
         );
         self.samples[..self.before].fill(first);
         self.samples[self.before + self.stored..].fill(last);
+    }
+
+    /// The row on the output's grid.
+    fn row(&self) -> &[f32] {
+        if self.out.is_empty() { &self.samples } else { &self.out }
     }
 }

@@ -47,6 +47,35 @@ pub(crate) fn accumulate_any(sum: &mut [f32], row: Words<'_>, weight: f32) {
     }
 }
 
+/// Takes every `step`th sample.
+pub(super) fn take(cpu: Cpu, row: &[f32], step: usize, out: &mut [f32]) {
+    match cpu {
+        Cpu::Portable => take_any(row, step, out),
+        #[cfg(target_arch = "x86_64")]
+        Cpu::Avx2(cpu) => cpu.wide_take(row, step, out),
+    }
+}
+
+#[inline(always)]
+pub(crate) fn take_any(row: &[f32], step: usize, out: &mut [f32]) {
+    match step {
+        1 => out.copy_from_slice(&row[..out.len()]),
+        2 => {
+            // The last sample's neighbour may be missing.
+            let whole = row.as_chunks::<2>().0.iter();
+            let last = row.len() - row.len() % 2;
+            for (to, from) in out.iter_mut().zip(whole.map(|pair| pair[0]).chain(row[last..].iter().copied())) {
+                *to = from;
+            }
+        }
+        _ => {
+            for (to, from) in out.iter_mut().zip(row.iter().step_by(step)) {
+                *to = *from;
+            }
+        }
+    }
+}
+
 /// Resamples a row: output pixel `i` is `taps` samples from `first[i]` on with their weights.
 pub(super) fn resample(cpu: Cpu, row: &[f32], first: &[u32], taps: usize, weights: &[f32], out: &mut [f32]) {
     match cpu {

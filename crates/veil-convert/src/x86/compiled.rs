@@ -4,7 +4,7 @@ use super::Avx2;
 use crate::{
     premultiply::premultiply_any,
     source::Words,
-    wide::stages::{Color, accumulate_any, colors_any, resample_any},
+    wide::stages::{Color, accumulate_any, colors_any, resample_any, take_any},
 };
 
 /// Methods of [`Avx2`] that are a plain function, compiled for it.
@@ -31,6 +31,8 @@ compiled! {
     wide_accumulate = accumulate_any(sum: &mut [f32], row: Words<'_>, weight: f32);
     /// See [`resample_any`].
     wide_resample = resample_any(row: &[f32], first: &[u32], taps: usize, weights: &[f32], out: &mut [f32]);
+    /// See [`take_any`].
+    wide_take = take_any(row: &[f32], step: usize, out: &mut [f32]);
     /// See [`colors_any`].
     wide_colors = colors_any(color: &Color, rows: [&[f32]; 3], alpha: Option<&[f32]>, out: &mut [u8]);
     /// See [`premultiply_any`].

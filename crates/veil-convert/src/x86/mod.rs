@@ -59,6 +59,14 @@ unsafe fn store<T>(slice: &mut [T], at: usize, value: __m256i) {
     unsafe { _mm256_storeu_si256(slice.as_mut_ptr().add(at).cast(), value) }
 }
 
+/// Asks for the memory of element `at` of a slice, which need not have one, ahead of time.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn prefetch<T>(slice: &[T], at: usize) {
+    // SAFETY: this changes nothing but caches, and may be done with any address.
+    unsafe { _mm_prefetch::<_MM_HINT_T0>(slice.as_ptr().wrapping_add(at).cast()) }
+}
+
 /// Where blocks of `size` elements begin that cover `count`. The last block ends with the last element and may overlap
 /// the one before. None where there are fewer than `size` elements.
 ///

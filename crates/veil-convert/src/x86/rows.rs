@@ -1,6 +1,6 @@
 //! Filtering rows with AVX2; see `narrow::vertical` for what is computed.
 
-use super::{Avx2, load, starts, store};
+use super::{Avx2, load, prefetch, starts, store};
 use crate::{
     narrow::vertical::{binomial_plain, bytes_plain, pairs_plain, start, take_plain},
     source::Align,
@@ -44,22 +44,61 @@ impl Avx2 {
 /// Every row is as long as `out`.
 #[target_feature(enable = "avx2")]
 unsafe fn bytes(rows: &[&[u8]], weights: &[u16], out: &mut [i16]) {
-    if out.len() < 32 {
+    if out.len() < 32 || rows.len() > 8 {
         return bytes_plain(rows, weights, out);
     }
+    // SAFETY: every row is as long as `out`, which is 32 at least.
+    unsafe {
+        match rows.len() {
+            1 => bytes_by::<1>(rows, weights, out),
+            2 => bytes_by::<2>(rows, weights, out),
+            3 => bytes_by::<3>(rows, weights, out),
+            4 => bytes_by::<4>(rows, weights, out),
+            5 => bytes_by::<5>(rows, weights, out),
+            6 => bytes_by::<6>(rows, weights, out),
+            7 => bytes_by::<7>(rows, weights, out),
+            _ => bytes_by::<8>(rows, weights, out),
+        }
+    }
+}
+
+/// The first rows and weights of more, as arrays; empty rows if there are not so many.
+fn taken<'a, T, const TAPS: usize>(rows: &[&'a [T]], weights: &[u16]) -> ([&'a [T]; TAPS], [u16; TAPS]) {
+    let rows = rows.first_chunk().copied().unwrap_or([&[]; TAPS]);
+    (rows, weights.first_chunk().copied().unwrap_or([0; TAPS]))
+}
+
+/// # Safety
+/// There are as many rows, of which every one is as long as `out`, which is 32 at least.
+#[target_feature(enable = "avx2")]
+unsafe fn bytes_by<const TAPS: usize>(rows: &[&[u8]], weights: &[u16], out: &mut [i16]) {
+    let (rows, weights) = taken::<u8, TAPS>(rows, weights);
     let zero = _mm256_setzero_si256();
-    let begin = _mm256_set1_epi16(start(rows.len()) as i16);
+    let begin = _mm256_set1_epi16(start(TAPS) as i16);
     for at in starts(out.len(), 32) {
         let (mut low, mut high) = (begin, begin);
-        for (row, &weight) in rows.iter().zip(weights) {
-            let weight = _mm256_set1_epi16(weight as i16);
+        prefetch_next(&rows, at);
+        for tap in 0..TAPS {
+            let weight = _mm256_set1_epi16(weights[tap] as i16);
             // SAFETY: a block ends within `out`, and so do all rows.
-            let x = unsafe { load(row, at) };
+            let x = unsafe { load(rows[tap], at) };
             low = _mm256_add_epi16(low, _mm256_mulhi_epu16(_mm256_unpacklo_epi8(zero, x), weight));
             high = _mm256_add_epi16(high, _mm256_mulhi_epu16(_mm256_unpackhi_epi8(zero, x), weight));
         }
         // SAFETY: a block ends within `out`.
         unsafe { store_unpacked(out, at, low, high) };
+    }
+}
+
+/// Asks for what is below: rows are too short, and too many at once, for the processor to foresee the next ones. The
+/// stride is about their length. A fifth faster for 2160p.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn prefetch_next<T, const TAPS: usize>(rows: &[&[T]; TAPS], at: usize) {
+    if TAPS > 1 {
+        let last = rows[TAPS - 1];
+        prefetch(last, at + last.len());
+        prefetch(last, at + 2 * last.len());
     }
 }
 
@@ -81,19 +120,40 @@ unsafe fn store_unpacked(out: &mut [i16], at: usize, low: __m256i, high: __m256i
 /// Every row is as long as `out`.
 #[target_feature(enable = "avx2")]
 unsafe fn pairs(rows: &[&[[u8; 2]]], align: Align, weights: &[u16], out: &mut [i16]) {
-    if out.len() < 16 {
+    if out.len() < 16 || rows.len() > 8 {
         return pairs_plain(rows, align, weights, out);
     }
-    let begin = _mm256_set1_epi16(start(rows.len()) as i16);
+    // SAFETY: every row is as long as `out`, which is 16 at least.
+    unsafe {
+        match rows.len() {
+            1 => pairs_by::<1>(rows, align, weights, out),
+            2 => pairs_by::<2>(rows, align, weights, out),
+            3 => pairs_by::<3>(rows, align, weights, out),
+            4 => pairs_by::<4>(rows, align, weights, out),
+            5 => pairs_by::<5>(rows, align, weights, out),
+            6 => pairs_by::<6>(rows, align, weights, out),
+            7 => pairs_by::<7>(rows, align, weights, out),
+            _ => pairs_by::<8>(rows, align, weights, out),
+        }
+    }
+}
+
+/// # Safety
+/// There are as many rows, of which every one is as long as `out`, which is 16 at least.
+#[target_feature(enable = "avx2")]
+unsafe fn pairs_by<const TAPS: usize>(rows: &[&[[u8; 2]]], align: Align, weights: &[u16], out: &mut [i16]) {
+    let (rows, weights) = taken::<[u8; 2], TAPS>(rows, weights);
+    let begin = _mm256_set1_epi16(start(TAPS) as i16);
     let shift = _mm_cvtsi32_si128(i32::from(align.shift));
     let mask = _mm256_set1_epi16(align.mask as i16);
     for at in starts(out.len(), 16) {
         let mut sum = begin;
-        for (row, &weight) in rows.iter().zip(weights) {
+        prefetch_next(&rows, at);
+        for tap in 0..TAPS {
             // SAFETY: a block ends within `out`, and so do all rows.
-            let x = unsafe { load(row, at) };
+            let x = unsafe { load(rows[tap], at) };
             let x = _mm256_and_si256(_mm256_sll_epi16(x, shift), mask);
-            sum = _mm256_add_epi16(sum, _mm256_mulhi_epu16(x, _mm256_set1_epi16(weight as i16)));
+            sum = _mm256_add_epi16(sum, _mm256_mulhi_epu16(x, _mm256_set1_epi16(weights[tap] as i16)));
         }
         // SAFETY: a block ends within `out`.
         unsafe { store(out, at, sum) };

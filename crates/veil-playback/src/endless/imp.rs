@@ -35,12 +35,18 @@ struct State {
     timeline: Timeline,
     stream_started: bool,
     segment_sent: bool,
+    /// Buffers keep their timestamps, and a segment for each pass says what they mean.
+    by_segment: bool,
     caps: Option<gst::Caps>,
     entry_point: EntryPoint,
     /// The pass is over, and the next has not begun: what still comes is not part of either.
     between: bool,
     /// The first buffer of a later pass: a discontinuity to the demuxer only.
     hide_discontinuity: bool,
+    /// The pass began at the file's beginning.
+    from_start: bool,
+    /// The file is known to hold more than one picture.
+    moves: bool,
     /// How many pictures had come out of the decoder when this pass began.
     decoded_before: u64,
     barren: u32,
@@ -52,10 +58,13 @@ impl State {
             timeline: Timeline::new(),
             stream_started: false,
             segment_sent: false,
+            by_segment: false,
             caps: None,
             entry_point: EntryPoint::Unknown,
             between: false,
             hide_discontinuity: false,
+            from_start: true,
+            moves: false,
             decoded_before: 0,
             barren: 0,
         }
@@ -174,6 +183,7 @@ impl Endless {
             gst::SeekType::None,
             none,
         );
+        self.state().from_start = position.is_zero();
         self.flush_through.store(through, Ordering::Release);
         let done = self.sink_pad.push_event(seek);
         self.flush_through.store(false, Ordering::Release);
@@ -186,7 +196,9 @@ impl Endless {
     }
 
     pub(super) fn expect_new_stream(&self) {
-        self.state().between = false;
+        let mut state = self.state();
+        state.between = false;
+        state.from_start = true;
     }
 
     pub(super) fn flushes_decoder_alone(&self) -> bool {
@@ -214,13 +226,21 @@ impl Endless {
             .timeline
             .stamp(buffer.pts(), buffer.dts(), buffer.duration());
         let hide_discontinuity = std::mem::take(&mut state.hide_discontinuity);
+        let by_segment = state.by_segment;
+        let announce = by_segment && !std::mem::replace(&mut state.segment_sent, true);
+        let segment = announce.then(|| state.timeline.segment());
         drop(state);
+        if let Some(segment) = segment {
+            self.src_pad.push_event(gst::event::Segment::new(&segment));
+        }
         if let Some(counters) = self.counters.get() {
             counters.add_fed();
         }
         let writable = buffer.make_mut();
-        writable.set_pts(stamps.pts);
-        writable.set_dts(stamps.dts);
+        if !by_segment {
+            writable.set_pts(stamps.pts);
+            writable.set_dts(stamps.dts);
+        }
         if stamps.decode_only {
             writable.set_flags(gst::BufferFlags::DECODE_ONLY);
         }
@@ -251,19 +271,23 @@ impl Endless {
                 !first || self.src_pad.push_event(event)
             }
             EventView::Caps(caps) => {
-                let caps = caps.caps_owned();
+                let (caps, event) = match trusted(caps.caps()) {
+                    Some(caps) => (caps.clone(), gst::event::Caps::new(&caps)),
+                    None => (caps.caps_owned(), event),
+                };
                 let mut state = self.state();
                 if state.caps.as_ref() == Some(&caps) {
                     return true;
                 }
                 state.timeline.set_period(period(&caps));
+                state.by_segment = carries_alpha(&caps);
                 state.caps = Some(caps);
                 drop(state);
                 self.src_pad.push_event(event)
             }
             EventView::Segment(segment) => self.segment(segment.segment(), &event),
             EventView::Eos(_) | EventView::SegmentDone(_) => {
-                self.pass_ended();
+                self.pass_ended(true);
                 true
             }
             // A decoder drains at a gap, and none of the others says anything in a stream without an end.
@@ -272,7 +296,7 @@ impl Endless {
         }
     }
 
-    /// Segments stay here: downstream has one, from the origin without an end.
+    /// Segments stay here: downstream has one, from the origin without an end, or one of its own for each pass.
     fn segment(&self, segment: &gst::Segment, event: &gst::Event) -> bool {
         let mut state = self.state();
         let Some(segment) = segment.downcast_ref::<gst::ClockTime>() else {
@@ -282,6 +306,11 @@ impl Endless {
             return self.src_pad.push_event(event.clone());
         };
         state.timeline.set_segment(segment);
+        if state.by_segment {
+            // With the next buffer.
+            state.segment_sent = false;
+            return true;
+        }
         if std::mem::replace(&mut state.segment_sent, true) {
             return true;
         }
@@ -301,29 +330,32 @@ impl Endless {
         }
     }
 
-    /// The file's end. In the streaming thread, or with that one stopped.
-    pub(super) fn pass_ended(&self) {
+    /// The file's end (`whole`), or the end of what can be read of it. In the streaming thread, or with that one
+    /// stopped.
+    pub(super) fn pass_ended(&self, whole: bool) {
         let mut state = self.state();
         if std::mem::replace(&mut state.between, true) {
             return;
         }
-        let summary = state.timeline.end_pass();
-        let clean = state.entry_point.is_clean() && !summary.lead_in;
+        let pass = state.timeline.end_pass();
+        let clean = state.entry_point.is_clean() && !pass.lead_in;
+        let single = pass.frames == 1 || pass.frames > 0 && pass.length < SHORTEST_PASS;
+        let still = whole && state.from_start && single && !state.moves;
+        state.moves |= pass.frames > 1;
         state.hide_discontinuity = true;
         drop(state);
 
-        let single = summary.number == 1 && (summary.frames == 1 || summary.length < SHORTEST_PASS);
-        if summary.frames > 0 && single {
+        if still {
             self.finish(PassEnd::Still);
             return;
         }
         if !clean || self.decoded() == 0 {
             self.restart_decoder();
         }
-        if self.is_barren(&summary) {
+        if self.is_barren(&pass) {
             self.finish(PassEnd::Barren);
         } else {
-            self.tell(PassEnd::Again(summary));
+            self.tell(PassEnd::Again(pass));
         }
     }
 
@@ -340,7 +372,7 @@ impl Endless {
     }
 
     /// Whether nothing comes any more, and the loop would only be work.
-    fn is_barren(&self, summary: &Pass) -> bool {
+    fn is_barren(&self, pass: &Pass) -> bool {
         // What the decoder leaves out for lateness, on a machine that is too slow, could have come.
         let decoded = self
             .counters
@@ -350,7 +382,8 @@ impl Endless {
         let came = decoded.wrapping_sub(state.decoded_before);
         state.decoded_before = decoded;
         state.barren = if came == 0 { state.barren + 1 } else { 0 };
-        decoded == 0 && summary.frames > 0 || state.barren >= BARREN_PASSES
+        let drained = !state.by_segment;
+        decoded == 0 && pass.frames > 0 && drained || state.barren >= BARREN_PASSES
     }
 
     fn finish(&self, end: PassEnd) {
@@ -363,6 +396,28 @@ impl Endless {
             listener(end);
         }
     }
+}
+
+/// Whether pictures carry others within (their alpha), which have timestamps of their own.
+fn carries_alpha(caps: &gst::CapsRef) -> bool {
+    caps.structure(0)
+        .is_some_and(|structure| structure.get("codec-alpha") == Ok(true))
+}
+
+/// The caps without what the container said of the colours, where that cannot be trusted: before 1.24 `qtdemux` takes
+/// every MP4 video for one of limited range (it does not read the flag of the `colr` box), and the parser behind it leaves
+/// that as it is. The decoder then takes the coded stream's word (H.264, annex E).
+fn trusted(caps: &gst::CapsRef) -> Option<gst::Caps> {
+    let structure = caps.structure(0)?;
+    let coded_says_it = matches!(structure.name().as_str(), "video/x-h264" | "video/x-h265");
+    if gst::version() >= (1, 24, 0, 0) || !coded_says_it || !structure.has_field("colorimetry") {
+        return None;
+    }
+    let mut caps = caps.to_owned();
+    for structure in caps.make_mut().iter_mut() {
+        structure.remove_field("colorimetry");
+    }
+    Some(caps)
 }
 
 /// The time between two pictures, where the caps name a constant rate.

@@ -69,7 +69,7 @@ impl Endless {
 
     /// Ends the pass without the stream's own end, because what feeds it has failed. Not in the streaming thread.
     pub(crate) fn break_off(&self) {
-        self.imp().pass_ended();
+        self.imp().pass_ended(false);
     }
 
     /// Whether this pass was the last to end, and nothing came after it yet.
