@@ -50,9 +50,9 @@ impl App {
             if !screen.follows(id) || frozen {
                 continue;
             }
-            if let Some(content) = &mut screen.content {
-                content.presentable = presentable.clone();
-            }
+            // An output that came before the first picture has nothing yet.
+            let mode = screen.spec.as_ref().map(|spec| spec.mode).unwrap_or_default();
+            screen.content = Some(Content { presentable: presentable.clone(), mode });
             self.show(output);
         }
     }

@@ -98,10 +98,9 @@ impl Wide {
             plane.prepare(planes, y);
             let taps = plane.vertical.taps;
             let filtered = &mut self.filtered[index];
-            for (tap, &weight) in self.weights[index][y * taps..][..taps].iter().enumerate() {
-                if weight != 0.0 {
-                    stages::accumulate(self.cpu, filtered, plane.row(planes, y, tap), weight);
-                }
+            let weights = self.weights[index][y * taps..][..taps].iter().enumerate();
+            for (nth, (tap, &weight)) in weights.filter(|(_, weight)| **weight != 0.0).enumerate() {
+                stages::accumulate(self.cpu, filtered, plane.row(planes, y, tap), weight, nth > 0);
             }
         }
         for line in &mut self.lines {
@@ -151,6 +150,10 @@ impl Line {
 
     /// The row on the output's grid.
     fn row(&self) -> &[f32] {
-        if self.out.is_empty() { &self.samples } else { &self.out }
+        if self.out.is_empty() {
+            &self.samples
+        } else {
+            &self.out
+        }
     }
 }

@@ -21,27 +21,27 @@ pub(crate) struct Color {
     pub(crate) grey: bool,
 }
 
-/// Adds `weight` times a row to `sum`.
-pub(super) fn accumulate(cpu: Cpu, sum: &mut [f32], row: Words<'_>, weight: f32) {
+/// Adds `weight` times a row to `sum`, or puts it there.
+pub(super) fn accumulate(cpu: Cpu, sum: &mut [f32], row: Words<'_>, weight: f32, add: bool) {
     match cpu {
-        Cpu::Portable => accumulate_any(sum, row, weight),
+        Cpu::Portable => accumulate_any(sum, row, weight, add),
         #[cfg(target_arch = "x86_64")]
-        Cpu::Avx2(cpu) => cpu.wide_accumulate(sum, row, weight),
+        Cpu::Avx2(cpu) => cpu.wide_accumulate(sum, row, weight, add),
     }
 }
 
 #[inline(always)]
-pub(crate) fn accumulate_any(sum: &mut [f32], row: Words<'_>, weight: f32) {
+pub(crate) fn accumulate_any(sum: &mut [f32], row: Words<'_>, weight: f32, add: bool) {
     match row {
         Words::Bytes(row) => {
             let weight = weight * 256.0;
             for (sum, &v) in sum.iter_mut().zip(row) {
-                *sum += weight * f32::from(v);
+                *sum = weight * f32::from(v) + if add { *sum } else { 0.0 };
             }
         }
         Words::Pairs(row, align) => {
             for (sum, &v) in sum.iter_mut().zip(row) {
-                *sum += weight * f32::from(align.sample(v));
+                *sum = weight * f32::from(align.sample(v)) + if add { *sum } else { 0.0 };
             }
         }
     }
@@ -64,7 +64,10 @@ pub(crate) fn take_any(row: &[f32], step: usize, out: &mut [f32]) {
             // The last sample's neighbour may be missing.
             let whole = row.as_chunks::<2>().0.iter();
             let last = row.len() - row.len() % 2;
-            for (to, from) in out.iter_mut().zip(whole.map(|pair| pair[0]).chain(row[last..].iter().copied())) {
+            for (to, from) in out
+                .iter_mut()
+                .zip(whole.map(|pair| pair[0]).chain(row[last..].iter().copied()))
+            {
                 *to = from;
             }
         }

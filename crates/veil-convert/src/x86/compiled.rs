@@ -28,7 +28,7 @@ macro_rules! compiled {
 
 compiled! {
     /// See [`accumulate_any`].
-    wide_accumulate = accumulate_any(sum: &mut [f32], row: Words<'_>, weight: f32);
+    wide_accumulate = accumulate_any(sum: &mut [f32], row: Words<'_>, weight: f32, add: bool);
     /// See [`resample_any`].
     wide_resample = resample_any(row: &[f32], first: &[u32], taps: usize, weights: &[f32], out: &mut [f32]);
     /// See [`take_any`].

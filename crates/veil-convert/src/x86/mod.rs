@@ -64,7 +64,11 @@ unsafe fn store<T>(slice: &mut [T], at: usize, value: __m256i) {
 #[target_feature(enable = "avx2")]
 fn prefetch<T>(slice: &[T], at: usize) {
     // SAFETY: this changes nothing but caches, and may be done with any address.
-    unsafe { _mm_prefetch::<_MM_HINT_T0>(slice.as_ptr().wrapping_add(at).cast()) }
+    // Newer compilers know that.
+    #[allow(unused_unsafe)]
+    unsafe {
+        _mm_prefetch::<_MM_HINT_T0>(slice.as_ptr().wrapping_add(at).cast());
+    }
 }
 
 /// Where blocks of `size` elements begin that cover `count`. The last block ends with the last element and may overlap
