@@ -199,7 +199,7 @@ fn a_state_that_is_not_understood_is_left_alone() {
     let folder = desk.sway.session().state_dir().join("veil");
     std::fs::create_dir_all(&folder).unwrap();
     let path = folder.join("wallpapers.json");
-    for text in ["", "{", "[]", "{\"all\":7}", "\u{0}\u{1}"] {
+    for text in ["", "{", "[7]", "{\"all\":7}", "\u{0}\u{1}"] {
         std::fs::write(&path, text).unwrap();
         desk.restart(NO_ARGUMENTS).unwrap();
         assert_eq!(desk.first().unwrap()["state"], "empty", "{text:?}");

@@ -232,8 +232,12 @@ impl Assembly {
     fn pass_ended(self: &Arc<Self>, end: PassEnd) {
         match end {
             PassEnd::Again(pass) => self.go_again(pass),
-            PassEnd::Still => self.counters.set_still(),
+            PassEnd::Still => {
+                self.counters.set_still();
+                self.inbox.put(Signal::Still);
+            }
             PassEnd::Barren => self.inbox.put(Signal::Barren),
+            PassEnd::Timeless => self.inbox.put(Signal::Timeless),
         }
     }
 }

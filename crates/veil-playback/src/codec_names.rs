@@ -89,6 +89,7 @@ pub(crate) fn known(structure: &gst::StructureRef) -> Option<Known> {
         "video/x-dv" => (Kind::Codec, "DV", GOOD),
         "video/x-cinepak" => (Kind::Codec, "Cinepak", LIBAV),
         "video/x-flash-video" => (Kind::Codec, "Flash video", LIBAV),
+        "video/x-raw" => (Kind::Codec, "uncompressed video of this format", BASE),
         "image/jpeg" => (Kind::Codec, "JPEG", GOOD),
         "video/mpeg" if structure.get::<bool>("systemstream") == Ok(true) => {
             (Kind::Container, "MPEG program streams", BAD)

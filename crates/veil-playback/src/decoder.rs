@@ -48,6 +48,17 @@ impl Candidate {
 
 /// The decoders for `stream` whose pictures `sink` takes, best first, without those of the names `excluded`.
 pub(crate) fn candidates(stream: &gst::CapsRef, sink: &gst::CapsRef, excluded: &[String]) -> Vec<Candidate> {
+    if stream.structure(0).is_some_and(|s| s.name() == "video/x-raw") {
+        // Nothing to decode.
+        let through = gst::ElementFactory::find("identity").filter(|_| stream.can_intersect(sink));
+        return through
+            .map(|decoder| Candidate {
+                decoder,
+                parser: None,
+            })
+            .into_iter()
+            .collect();
+    }
     let kinds = gst::ElementFactoryType::DECODER
         | gst::ElementFactoryType::MEDIA_VIDEO
         | gst::ElementFactoryType::MEDIA_IMAGE;

@@ -29,8 +29,12 @@ pub(crate) enum Signal {
     NoVideo(Vec<String>),
     /// There is no (further) decoder for a stream of this kind.
     NoDecoder(gst::Caps),
+    /// The file is a single picture.
+    Still,
     /// A picture is broken; told once.
     Damaged,
+    /// Nothing says when the pictures are due.
+    Timeless,
     /// No pictures come any more.
     Barren,
     /// The file can be read no further, and not again from its beginning.

@@ -3,6 +3,7 @@
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -77,6 +78,7 @@ pub struct SeekError;
 pub struct Player {
     assembly: Arc<Assembly>,
     decoder: DecoderInfo,
+    told_still: AtomicBool,
     // Holds the file open under the name that the pipeline knows.
     _source: Source,
 }
@@ -109,6 +111,7 @@ impl Player {
                     let player = Self {
                         assembly,
                         decoder,
+                        told_still: AtomicBool::new(false),
                         _source: source,
                     };
                     player.start(&settings);
@@ -130,6 +133,10 @@ impl Player {
     }
 
     fn start(&self, settings: &Settings) {
+        if self.is_still() {
+            // Said while nobody listened.
+            self.assembly.inbox.put(Signal::Still);
+        }
         if let Some(position) = settings.position
             && self.seek(position).is_err()
         {
@@ -189,8 +196,7 @@ impl Player {
             .map(Duration::from)
     }
 
-    /// Whether the file is a single picture, as far as that is known: it is when [`PlayerEvent::Still`] was told, and
-    /// may be earlier.
+    /// Whether the file is a single picture, as far as that is known: [`PlayerEvent::Still`] tells when it is.
     pub fn is_still(&self) -> bool {
         self.assembly.counters.still()
     }
@@ -229,7 +235,7 @@ impl Player {
 
     fn event(&self, signal: Signal) -> Option<PlayerEvent> {
         Some(match signal {
-            Signal::Ended if self.is_still() => PlayerEvent::Still,
+            Signal::Still if !self.told_still.swap(true, Ordering::Relaxed) => PlayerEvent::Still,
             Signal::Damaged => PlayerEvent::Damaged,
             Signal::Barren => PlayerEvent::Failed {
                 reason: String::from("no picture can be decoded any more"),
@@ -361,7 +367,12 @@ fn preroll(
                     reason,
                 }));
             }
-            Signal::Damaged => {}
+            Signal::Timeless => {
+                return Err(Attempt::Refused(OpenError::Timeless {
+                    path: settings.path.clone(),
+                }));
+            }
+            Signal::Still | Signal::Damaged => {}
         }
     }
 }

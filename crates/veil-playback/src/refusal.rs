@@ -72,6 +72,12 @@ pub enum OpenError {
         /// What it says.
         reason: String,
     },
+    /// It is a row of pictures, and nothing says when each is due.
+    #[error("{}: its pictures have no times", .path.display())]
+    Timeless {
+        /// The file.
+        path: PathBuf,
+    },
     /// The sink failed.
     #[error("{}: the pictures cannot be shown: {reason}", .path.display())]
     Sink {

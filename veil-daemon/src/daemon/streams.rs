@@ -52,7 +52,10 @@ impl App {
             }
             // An output that came before the first picture has nothing yet.
             let mode = screen.spec.as_ref().map(|spec| spec.mode).unwrap_or_default();
-            screen.content = Some(Content { presentable: presentable.clone(), mode });
+            screen.content = Some(Content {
+                presentable: presentable.clone(),
+                mode,
+            });
             self.show(output);
         }
     }

@@ -122,11 +122,6 @@ fn times_full(x: u16, factor: u16) -> i16 {
     (u32::from(x) * u32::from(factor) >> 16) as i16
 }
 
-#[inline(always)]
-fn byte(color: i16) -> u8 {
-    (color >> 5).clamp(0, 255) as u8
-}
-
 /// What chroma adds to each colour, constants included.
 pub(super) fn terms(cpu: Cpu, colors: &Colors, [cb, cr]: [&[i16]; 2], out: &mut [Vec<i16>; 3]) {
     let [r, g, b] = out;
@@ -184,27 +179,34 @@ fn half_plain(colors: &Colors, luma: Luma<'_>, chroma: Chroma<'_>, out: &mut [u8
                 }
             }
         }
-        let mut bytes = [[0; BLOCK]; 3];
-        for (bytes, terms) in bytes.iter_mut().zip(chroma.terms) {
+        let mut colored = [[0; BLOCK]; 3];
+        for (color, terms) in colored.iter_mut().zip(chroma.terms) {
             let Some(terms) = terms[at / 2..].first_chunk() else {
                 continue;
             };
             let (mut even, mut odd) = ([0; 16], [0; 16]);
             chroma.phase.apply(terms, &mut even, &mut odd);
             for i in 0..16 {
-                bytes[2 * i] = byte(y[2 * i].wrapping_add(even[i]));
-                bytes[2 * i + 1] = byte(y[2 * i + 1].wrapping_add(odd[i]));
+                color[2 * i] = y[2 * i].wrapping_add(even[i]);
+                color[2 * i + 1] = y[2 * i + 1].wrapping_add(odd[i]);
             }
         }
-        put(&bytes, pixels);
+        put(&colored, pixels);
     }
 }
 
-/// Puts as many pixels as there is room for.
+/// Rounds colours and puts as many pixels as there is room for. Steps of one kind each, which compilers turn into
+/// vectors.
 #[inline(always)]
-fn put([r, g, b]: &[[u8; BLOCK]; 3], out: &mut [u8]) {
-    for (i, pixel) in out.as_chunks_mut::<4>().0.iter_mut().enumerate().take(BLOCK) {
-        *pixel = [b[i], g[i], r[i], 0xff];
+fn put([r, g, b]: &[[i16; BLOCK]; 3], out: &mut [u8]) {
+    let byte = |color: i16| (color >> 5).max(0).min(255) as u16;
+    let mut pixels = [0u32; BLOCK];
+    for (i, pixel) in pixels.iter_mut().enumerate() {
+        let (low, high) = (byte(b[i]) | byte(g[i]) << 8, byte(r[i]) | 0xff00);
+        *pixel = u32::from(low) | u32::from(high) << 16;
+    }
+    for (to, pixel) in out.as_chunks_mut::<4>().0.iter_mut().zip(pixels) {
+        *to = pixel.to_le_bytes();
     }
 }
 
@@ -219,7 +221,7 @@ pub(super) fn full(cpu: Cpu, colors: &Colors, rows: [&[i16]; 3], out: &mut [u8])
 
 fn full_plain(colors: &Colors, [y, cb, cr]: [&[i16]; 3], out: &mut [u8]) {
     for (block, pixels) in out.chunks_mut(4 * BLOCK).enumerate() {
-        let mut bytes = [[0; BLOCK]; 3];
+        let mut colored = [[0; BLOCK]; 3];
         let [y, cb, cr] = [y, cb, cr].map(|row| &row[block * BLOCK..][..BLOCK]);
         for i in 0..BLOCK {
             let y = times_full((y[i] as u16) << 1, colors.luma);
@@ -228,11 +230,11 @@ fn full_plain(colors: &Colors, [y, cb, cr]: [&[i16]; 3], out: &mut [u8]) {
                 .wrapping_add(times(cr[i], colors.cr_g))
                 .wrapping_add(colors.bias[1]);
             let b = times(cb[i], colors.cb_b).wrapping_add(colors.bias[2]);
-            bytes[0][i] = byte(y.wrapping_add(r));
-            bytes[1][i] = byte(y.wrapping_add(g));
-            bytes[2][i] = byte(y.wrapping_add(b));
+            colored[0][i] = y.wrapping_add(r);
+            colored[1][i] = y.wrapping_add(g);
+            colored[2][i] = y.wrapping_add(b);
         }
-        put(&bytes, pixels);
+        put(&colored, pixels);
     }
 }
 
@@ -247,13 +249,13 @@ pub(super) fn rgb(cpu: Cpu, scale: [u16; 3], bias: [i16; 3], rows: [&[i16]; 3], 
 
 fn rgb_plain(scale: [u16; 3], bias: [i16; 3], rows: [&[i16]; 3], out: &mut [u8]) {
     for (block, pixels) in out.chunks_mut(4 * BLOCK).enumerate() {
-        let mut bytes = [[0; BLOCK]; 3];
-        for (c, bytes) in bytes.iter_mut().enumerate() {
+        let mut colored = [[0; BLOCK]; 3];
+        for (c, color) in colored.iter_mut().enumerate() {
             let row = &rows[c][block * BLOCK..][..BLOCK];
-            for (to, &v) in bytes.iter_mut().zip(row) {
-                *to = byte(times_full((v as u16) << 1, scale[c]).wrapping_add(bias[c]));
+            for (to, &v) in color.iter_mut().zip(row) {
+                *to = times_full((v as u16) << 1, scale[c]).wrapping_add(bias[c]);
             }
         }
-        put(&bytes, pixels);
+        put(&colored, pixels);
     }
 }

@@ -1,7 +1,9 @@
 //! The last step with AVX2; see `narrow::pack` for what is computed.
 
 use super::{
-    Avx2, load,
+    Avx2,
+    bgra::{in_halves, pixels, put, put_last},
+    load,
     luma::{Bytes, Line, LumaRow, Pairs},
     starts, store,
 };
@@ -179,14 +181,7 @@ unsafe fn half_block<const PHASE: u8>(
             half_color::<PHASE>(even, odd, terms[2], at),
         )
     };
-    let [p, q, r, s] = pixels(r, g, b);
-    // Columns 0 to 15 are in the low halves, 16 to 31 in the high ones.
-    [
-        _mm256_permute2x128_si256::<0x20>(p, q),
-        _mm256_permute2x128_si256::<0x20>(r, s),
-        _mm256_permute2x128_si256::<0x31>(p, q),
-        _mm256_permute2x128_si256::<0x31>(r, s),
-    ]
+    in_halves(r, g, b)
 }
 
 /// A colour of 32 columns.
@@ -229,49 +224,6 @@ unsafe fn pair<const PHASE: u8>(row: &[i16], at: usize) -> [__m256i; 2] {
         2 => [quarter(b, a), quarter(b, c)],
         _ => [quarter(b, c), quarter(c, b)],
     }
-}
-
-/// Pixels of 32 bytes of each colour: of bytes 0 to 3, 4 to 7, 8 to 11 and 12 to 15 of both halves.
-#[inline]
-#[target_feature(enable = "avx2")]
-fn pixels(r: __m256i, g: __m256i, b: __m256i) -> [__m256i; 4] {
-    let ones = _mm256_set1_epi8(-1);
-    let (bg_low, bg_high) = (_mm256_unpacklo_epi8(b, g), _mm256_unpackhi_epi8(b, g));
-    let (rx_low, rx_high) = (_mm256_unpacklo_epi8(r, ones), _mm256_unpackhi_epi8(r, ones));
-    [
-        _mm256_unpacklo_epi16(bg_low, rx_low),
-        _mm256_unpackhi_epi16(bg_low, rx_low),
-        _mm256_unpacklo_epi16(bg_high, rx_high),
-        _mm256_unpackhi_epi16(bg_high, rx_high),
-    ]
-}
-
-/// Stores 32 pixels.
-///
-/// # Safety
-/// `out` has 32 pixels from `at`.
-#[inline]
-#[target_feature(enable = "avx2")]
-unsafe fn put(out: &mut [u8], at: usize, [a, b, c, d]: [__m256i; 4]) {
-    // SAFETY: the caller promises 128 bytes.
-    unsafe {
-        store(out, 4 * at, a);
-        store(out, 4 * at + 32, b);
-        store(out, 4 * at + 64, c);
-        store(out, 4 * at + 96, d);
-    }
-}
-
-/// Stores as many of 32 pixels as there is room for.
-#[inline]
-#[target_feature(enable = "avx2")]
-fn put_last(out: &mut [u8], at: usize, pixels: [__m256i; 4]) {
-    let mut all = [0u8; 128];
-    // SAFETY: the copy has 32 pixels.
-    unsafe { put(&mut all, 0, pixels) };
-    let out = &mut out[4 * at..];
-    let count = out.len();
-    out.copy_from_slice(&all[..count]);
 }
 
 /// 32 pixels of colours of 16 bits, of columns 0 to 15 and 16 to 31.

@@ -1,6 +1,10 @@
 //! Rows of 8-bit 4:2:0 video with AVX2; see [`crate::video`] for what they are part of.
 
-use super::{Avx2, load, load_half, store};
+use super::{
+    Avx2,
+    bgra::{in_halves, put},
+    load, load_half, store,
+};
 use std::arch::x86_64::*;
 use veil_frame::{CodesToRgb, Siting};
 
@@ -249,33 +253,6 @@ fn colors(m: &Vectors, luma: __m256i, cb: __m256i, cr: __m256i) -> [__m256i; 3] 
     ]
 }
 
-/// Puts 32 pixels to `out`, of vectors of 32 bytes a colour.
-///
-/// # Safety
-/// `out` has 128 bytes.
-#[inline]
-#[target_feature(enable = "avx2")]
-unsafe fn put(out: &mut [u8], [r, g, b]: [__m256i; 3]) {
-    let opaque = _mm256_set1_epi8(-1);
-    let (bg_low, bg_high) = (_mm256_unpacklo_epi8(b, g), _mm256_unpackhi_epi8(b, g));
-    let (rx_low, rx_high) = (_mm256_unpacklo_epi8(r, opaque), _mm256_unpackhi_epi8(r, opaque));
-    let (p0, p1) = (
-        _mm256_unpacklo_epi16(bg_low, rx_low),
-        _mm256_unpackhi_epi16(bg_low, rx_low),
-    );
-    let (p2, p3) = (
-        _mm256_unpacklo_epi16(bg_high, rx_high),
-        _mm256_unpackhi_epi16(bg_high, rx_high),
-    );
-    // SAFETY: the caller promises 128 bytes.
-    unsafe {
-        store(out, 0, _mm256_permute2x128_si256(p0, p1, 0x20));
-        store(out, 32, _mm256_permute2x128_si256(p2, p3, 0x20));
-        store(out, 64, _mm256_permute2x128_si256(p0, p1, 0x31));
-        store(out, 96, _mm256_permute2x128_si256(p2, p3, 0x31));
-    }
-}
-
 /// # Safety
 /// Chroma has 34 samples more than half of luma's.
 #[target_feature(enable = "avx2")]
@@ -328,10 +305,8 @@ unsafe fn block_420(luma: &[u8], [cb, cr]: [&[u16]; 2], siting: Siting, m: &Vect
         let (cr_low, cr_high) = interpolated(cr, siting, m);
         let low = colors(m, y_low, cb_low, cr_low);
         let high = colors(m, y_high, cb_high, cr_high);
-        put(
-            out,
-            [0, 1, 2].map(|i: usize| _mm256_packus_epi16(low[i], high[i])),
-        );
+        let [r, g, b] = [0, 1, 2].map(|i: usize| _mm256_packus_epi16(low[i], high[i]));
+        put(out, 0, in_halves(r, g, b));
     }
 }
 
@@ -374,12 +349,12 @@ unsafe fn pixels_444([luma, cb, cr]: [&[i16]; 3], matrix: &Matrix16, out: &mut [
             colors(&m, _mm256_mulhrs_epi16(y, m.y), cb, cr)
         };
         let (low, high) = (half(at), half(at + 16));
-        let bytes = [0, 1, 2].map(|i: usize| {
+        let [r, g, b] = [0, 1, 2].map(|i: usize| {
             let packed = _mm256_packus_epi16(low[i], high[i]);
             _mm256_permute4x64_epi64(packed, 0b11_01_10_00)
         });
         // SAFETY: both callers give 128 bytes.
-        unsafe { put(out, bytes) };
+        unsafe { put(out, 0, in_halves(r, g, b)) };
     };
     let whole = count / 32 * 32;
     for at in (0..whole).step_by(32) {

@@ -285,7 +285,7 @@ impl Endless {
                 drop(state);
                 self.src_pad.push_event(event)
             }
-            EventView::Segment(segment) => self.segment(segment.segment(), &event),
+            EventView::Segment(segment) => self.segment(segment.segment()),
             EventView::Eos(_) | EventView::SegmentDone(_) => {
                 self.pass_ended(true);
                 true
@@ -297,13 +297,13 @@ impl Endless {
     }
 
     /// Segments stay here: downstream has one, from the origin without an end, or one of its own for each pass.
-    fn segment(&self, segment: &gst::Segment, event: &gst::Event) -> bool {
+    fn segment(&self, segment: &gst::Segment) -> bool {
         let mut state = self.state();
         let Some(segment) = segment.downcast_ref::<gst::ClockTime>() else {
-            // Bytes that nobody parsed: the decoder's business.
-            state.segment_sent = true;
+            // Bytes that nobody parsed.
             drop(state);
-            return self.src_pad.push_event(event.clone());
+            self.tell(PassEnd::Timeless);
+            return false;
         };
         state.timeline.set_segment(segment);
         if state.by_segment {

@@ -31,6 +31,8 @@ pub(crate) enum PassEnd {
     Still,
     /// Nothing: pass after pass no picture came out of the decoder. The end of the stream was sent on.
     Barren,
+    /// Nothing: the file is a row of pictures of which nothing says when they are due.
+    Timeless,
 }
 
 /// Called in the streaming thread, so it must be quick and may not wait for it.
