@@ -3,51 +3,6 @@
 use anyhow::{Context, Result};
 use veil_testkit::{Desk, Shot, clips};
 
-/// The bars' middles on a 1280x720 picture, and their colours (BT.709).
-const BARS: [(u32, [u8; 3]); 8] = [
-    (80, [97, 100, 100]),
-    (240, [186, 188, 188]),
-    (370, [186, 200, 3]),
-    (510, [12, 208, 183]),
-    (640, [11, 221, 2]),
-    (780, [172, 0, 181]),
-    (920, [171, 0, 0]),
-    (1055, [0, 0, 178]),
-];
-
-#[test]
-fn one_picture_coded_three_ways_is_one_picture() -> Result<()> {
-    let inputs = clips::inputs()?;
-    let desk = Desk::start("1280x720", [""; 0])?;
-    let mut shots: Vec<Shot> = Vec::new();
-    for name in [
-        "bars709tv.mp4",
-        "bars709pc.mp4",
-        "bars601tv.mp4",
-        "bars_unspec.mp4",
-    ] {
-        desk.set([inputs.join(name)])?.ok()?;
-        let shot = desk.wait_shot(name, |shot| {
-            BARS.iter().all(|(x, rgb)| shot.is_near(*x, 200, *rgb, 6))
-        })?;
-        // Black is black: beside the white field.
-        assert!(
-            shot.is_near(250, 700, [0, 0, 0], 2),
-            "{name}: {:?}",
-            shot.pixel(250, 700)
-        );
-        shots.push(shot);
-    }
-    for shot in &shots[1..] {
-        assert!(
-            shot.max_difference(&shots[0]) <= 4,
-            "{}",
-            shot.max_difference(&shots[0])
-        );
-    }
-    Ok(())
-}
-
 #[test]
 fn high_dynamic_range_is_mapped_and_ten_bits_play() -> Result<()> {
     let inputs = clips::inputs()?;

@@ -69,6 +69,9 @@ pub(crate) fn candidates(stream: &gst::CapsRef, sink: &gst::CapsRef, excluded: &
         .collect();
     // By name among equals, so that the choice is the same at each start.
     factories.sort_by(|a, b| b.rank().cmp(&a.rank()).then_with(|| a.name().cmp(&b.name())));
+    // Decoders for streams with an alpha layer come last: parsebin offers a pad before its parser knows, and says of each
+    // VP9 stream then that it has one.
+    factories.sort_by_key(is_for_alpha);
     let repacked = without_packing(stream);
     factories
         .into_iter()
@@ -105,6 +108,20 @@ pub(crate) fn tune(decoder: &gst::Element, stream: &gst::CapsRef) {
         let cores = available_parallelism().map_or(1, |cores| i32::try_from(cores.get()).unwrap_or(1));
         decoder.set_property("max-threads", cores.min(if large { 8 } else { 4 }));
     }
+}
+
+/// Whether a decoder is for streams with an alpha layer only.
+fn is_for_alpha(factory: &gst::ElementFactory) -> bool {
+    let templates = factory.static_pad_templates();
+    let mut sinks = templates
+        .iter()
+        .filter(|template| template.direction() == gst::PadDirection::Sink);
+    sinks.any(|template| {
+        template
+            .caps()
+            .iter()
+            .all(|s| s.get::<bool>("codec-alpha") == Ok(true))
+    })
 }
 
 /// Whether a decoder can give something that the sink takes.

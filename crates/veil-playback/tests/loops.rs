@@ -58,8 +58,6 @@ seamless! {
     h264_in_matroska: "x.mkv" H264;
     h264_in_flash_video: "x.flv" H264;
     h264_in_a_transport_stream: "x.ts" H264;
-    h264_in_avi: "x.avi" H264;
-    h264_alone: "x.h264" H264;
     h265_in_mp4: "x.mp4" &["-c:v", "libx265", "-preset", "ultrafast", "-x265-params", "log-level=error"];
     vp8: "x.webm" &["-c:v", "libvpx", "-deadline", "realtime", "-cpu-used", "8"];
     vp9: "x.webm" &["-c:v", "libvpx-vp9", "-deadline", "realtime", "-cpu-used", "8"];
@@ -180,26 +178,4 @@ fn positions_are_those_of_the_file() {
             .is_some_and(|position| position < Duration::from_secs(1))
     });
     assert_eq!(player.duration(), Some(Duration::from_secs(3)));
-}
-
-#[test]
-fn it_starts_where_it_is_told() {
-    let folder = folder();
-    let (sink, notes) = common::sink(true);
-    let settings = veil_playback::Settings {
-        path: h264(&folder.path().join("x.mp4"), 3.0),
-        start_paused: true,
-        position: Some(Duration::from_millis(1500)),
-        ..Default::default()
-    };
-    let player = veil_playback::Player::open(settings, sink).unwrap();
-    wait_until(&player, "the picture is there", || {
-        notes.saw("FlushStop") && notes.shown() >= 2
-    });
-    let position = player.position().unwrap();
-    assert!(
-        position.abs_diff(Duration::from_millis(1500)) <= PERIOD,
-        "{position:?}"
-    );
-    assert_eq!(player.stats().loops, 0);
 }

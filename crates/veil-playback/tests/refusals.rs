@@ -129,17 +129,6 @@ fn a_codec_without_a_decoder_names_itself_and_its_package() {
     );
 }
 
-/// The beginning of a HEIF picture is enough to know it by.
-#[test]
-fn a_heif_picture_is_called_by_its_name() {
-    let folder = folder();
-    let mut file = b"\0\0\0\x18ftypheic\0\0\0\0mif1heic".to_vec();
-    file.extend(b"\0\0\x10\0meta");
-    file.resize(8192, 0);
-    let path = written(folder.path().join("x.heic"), &file);
-    assert_eq!(reason(&path, &[]), "HEIF pictures cannot be read");
-}
-
 #[test]
 fn a_row_of_pictures_without_times() {
     let folder = folder();

@@ -53,6 +53,8 @@ fn one_picture_is_shown_and_nothing_more() {
             (1, 0, 1),
             "{name}"
         );
+        // The flush of that seek may have been told of; nothing else is.
+        player.dispatch(|event| assert_eq!(event, PlayerEvent::Still, "{name}"));
         assert!(!is_readable(&player), "{name}: a still has something to say");
     }
 }

@@ -44,7 +44,7 @@ impl Avx2 {
 /// Every row is as long as `out`.
 #[target_feature(enable = "avx2")]
 unsafe fn bytes(rows: &[&[u8]], weights: &[u16], out: &mut [i16]) {
-    if out.len() < 32 || rows.len() > 8 {
+    if out.len() < 32 || !(1..=8).contains(&rows.len()) {
         return bytes_plain(rows, weights, out);
     }
     // SAFETY: every row is as long as `out`, which is 32 at least.
@@ -120,7 +120,7 @@ unsafe fn store_unpacked(out: &mut [i16], at: usize, low: __m256i, high: __m256i
 /// Every row is as long as `out`.
 #[target_feature(enable = "avx2")]
 unsafe fn pairs(rows: &[&[[u8; 2]]], align: Align, weights: &[u16], out: &mut [i16]) {
-    if out.len() < 16 || rows.len() > 8 {
+    if out.len() < 16 || !(1..=8).contains(&rows.len()) {
         return pairs_plain(rows, align, weights, out);
     }
     // SAFETY: every row is as long as `out`, which is 16 at least.
