@@ -210,9 +210,12 @@ fn answered(response: Response) -> Result<Answer, CommandError> {
     }
 }
 
-/// Prints to standard output. Whoever closed it early, as `head` does, has seen enough: that is no failure.
 fn print(text: &str) -> Result<(), CommandError> {
-    let mut out = io::stdout().lock();
+    print_to(&mut io::stdout().lock(), text)
+}
+
+/// Prints. Whoever closed the output early, as `head` does, has seen enough: that is no failure.
+fn print_to(out: &mut impl Write, text: &str) -> Result<(), CommandError> {
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(CommandError::Output(error)),
         _ => Ok(()),
@@ -295,5 +298,18 @@ mod tests {
         let sent: SentStatus = serde_json::from_slice(line).expect("a status");
         assert_eq!(sent.ok.status.get(), r#"{"pid":1,"new":[1.50],"a":0}"#);
         assert!(serde_json::from_slice::<SentStatus>(br#"{"ok":"done"}"#).is_err());
+    }
+
+    #[test]
+    fn a_closed_output_is_no_failure_and_a_full_disk_is() {
+        let (reader, mut writer) = io::pipe().expect("a pipe");
+        drop(reader);
+        print_to(&mut writer, "text").expect("no failure");
+        let mut full = std::fs::File::create("/dev/full").expect("the device");
+        let error = print_to(&mut full, "text").expect_err("printed");
+        assert!(
+            error.to_string().starts_with("cannot write to standard output: "),
+            "{error}"
+        );
     }
 }

@@ -141,6 +141,8 @@ fn a_request_at_work_is_not_let_go_for_idle_clients() {
     let daemon = Daemon::start();
     let working = daemon.raw();
     send(&working, &set("/late"));
+    // From here on it is the one that has been silent longest.
+    wait_until("it is at work", || daemon.ever_held() == 1);
     let idle: Vec<_> = (0..MAX_CLIENTS + 10).map(|_| daemon.raw()).collect();
     assert_eq!(daemon.held(), [true]);
     drop(idle);

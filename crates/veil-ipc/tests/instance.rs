@@ -135,7 +135,7 @@ fn a_link_in_place_of_the_lock_is_not_followed() {
 }
 
 #[test]
-fn a_lock_file_that_was_removed_does_not_make_two_daemons() {
+fn the_lock_file_stays() {
     let folder = tempfile::tempdir().unwrap();
     let location = at(folder.path(), "wayland-1");
     let mut first = Instance::acquire(location.clone()).unwrap();

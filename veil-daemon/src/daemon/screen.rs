@@ -96,6 +96,11 @@ impl ScreenStats {
         }
         self.in_flight = self.in_flight.saturating_sub(1);
         let Shown::At(time) = shown else { return };
+        // Two commits with one time: only one of them was on the screen. Frame callbacks, which count where feedback does
+        // not, come for both.
+        if self.last == Some(time) {
+            return;
+        }
         self.shown += 1;
         if let Some(interval) = self.last.and_then(|last| time.checked_sub(last)) {
             self.intervals += 1;
@@ -146,6 +151,20 @@ mod tests {
         assert_eq!(
             stats.intervals(),
             Some((Duration::from_millis(40), Duration::from_millis(50)))
+        );
+    }
+
+    #[test]
+    fn two_commits_in_one_refresh_are_one_frame_shown() {
+        let mut stats = ScreenStats::default();
+        for (token, ms) in [(1, 100), (2, 133), (3, 133), (4, 166)] {
+            stats.committed(token);
+            stats.note(token, Shown::At(Duration::from_millis(ms)));
+        }
+        assert_eq!((stats.shown, stats.missed(4)), (3, 1));
+        assert_eq!(
+            stats.intervals(),
+            Some((Duration::from_millis(33), Duration::from_millis(33)))
         );
     }
 }

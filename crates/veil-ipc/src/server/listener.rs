@@ -123,7 +123,7 @@ impl<D: 'static> Shared<D> {
                 Err(Errno::AGAIN) => return PostAction::Continue,
                 Err(Errno::INTR | Errno::CONNABORTED) => {}
                 // The kernel takes a descriptor before it looks whether anybody waits.
-                Err(Errno::MFILE) if !somebody_waits(listener) => return PostAction::Continue,
+                Err(Errno::MFILE | Errno::NFILE) if !somebody_waits(listener) => return PostAction::Continue,
                 // One who has nothing to say makes room for one who has.
                 Err(Errno::MFILE) if self.dismiss_idle() => {}
                 Err(error) => {

@@ -27,6 +27,8 @@ pub(crate) struct Daemon {
     pub(crate) location: Location,
     signal: LoopSignal,
     turns: Arc<AtomicUsize>,
+    /// How many requests were held so far.
+    ever_held: Arc<AtomicUsize>,
     thread: Option<JoinHandle<()>>,
     _folder: TempDir,
 }
@@ -35,6 +37,7 @@ pub(crate) struct Daemon {
 #[derive(Default)]
 struct State {
     held: Vec<Responder>,
+    ever_held: Arc<AtomicUsize>,
     path: Option<WirePath>,
     padding: usize,
 }
@@ -54,10 +57,17 @@ impl Daemon {
         let folder = tempfile::tempdir().unwrap();
         let location = Location::new(folder.path(), OsStr::new("wayland-7")).unwrap();
         let turns = Arc::new(AtomicUsize::new(0));
+        let ever_held = Arc::new(AtomicUsize::new(0));
         let (sender, receiver) = mpsc::channel();
         let thread = {
             let (location, turns) = (location.clone(), Arc::clone(&turns));
+            let ever_held = Arc::clone(&ever_held);
             thread::spawn(move || {
+                // Made here, because a responder never leaves its loop's thread.
+                let mut state = State {
+                    ever_held,
+                    ..State::default()
+                };
                 let mut event_loop = EventLoop::<State>::try_new().unwrap();
                 let mut instance = Instance::acquire(location).unwrap();
                 let listener = instance.bind().unwrap();
@@ -66,7 +76,7 @@ impl Daemon {
                 let count = |_: &mut State| {
                     turns.fetch_add(1, Ordering::Relaxed);
                 };
-                event_loop.run(None, &mut State::default(), count).unwrap();
+                event_loop.run(None, &mut state, count).unwrap();
             })
         };
         let signal = receiver.recv().unwrap();
@@ -74,6 +84,7 @@ impl Daemon {
             location,
             signal,
             turns,
+            ever_held,
             thread: Some(thread),
             _folder: folder,
         }
@@ -82,6 +93,11 @@ impl Daemon {
     /// How often the loop has woken up so far.
     pub(crate) fn turns(&self) -> usize {
         self.turns.load(Ordering::Relaxed)
+    }
+
+    /// How many requests were held so far; unlike [`Self::held`] this needs no connection.
+    pub(crate) fn ever_held(&self) -> usize {
+        self.ever_held.load(Ordering::Relaxed)
     }
 
     pub(crate) fn client(&self) -> Client {
@@ -160,7 +176,10 @@ impl Drop for Daemon {
 fn handle(command: Command, responder: Responder, state: &mut State) {
     match command {
         Command::Set { file, .. } => match file.as_path().to_str() {
-            Some("/late") => state.held.push(responder),
+            Some("/late") => {
+                state.held.push(responder);
+                state.ever_held.fetch_add(1, Ordering::Relaxed);
+            }
             Some("/drop") => drop(responder),
             Some(pad) if pad.starts_with("/pad/") => {
                 state.padding = pad[5..].parse().unwrap();
