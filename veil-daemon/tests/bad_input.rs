@@ -337,3 +337,39 @@ fn a_bad_input_at_the_start_is_no_reason_to_end() {
         .unwrap();
     assert_eq!(desk.state().unwrap()["all"]["path"], good.to_str().unwrap());
 }
+
+#[test]
+fn a_file_that_is_cut_while_it_plays() {
+    let mut desk = Desk::start("640x360", NO_ARGUMENTS).unwrap();
+    let good = clips::picture("plain-blue", 64, 36, |_, _| BLUE).unwrap();
+    let clip = clips::moving(640, 360, 30, 2.0).unwrap();
+    let folder = desk.sway.session().folder().to_owned();
+    for (number, length) in [0, 5000].into_iter().enumerate() {
+        let copy = clips::copy_as(&clip, &folder, format!("cut while it plays {number}.mp4")).unwrap();
+        desk.set([&copy]).unwrap().ok().unwrap();
+        desk.wait_frames("HEADLESS-1", 5).unwrap();
+        std::fs::File::options()
+            .write(true)
+            .open(&copy)
+            .unwrap()
+            .set_len(length)
+            .unwrap();
+        // The last picture stays. Where nothing at all is left, it says so; else it may play what there is.
+        if length == 0 {
+            let status = desk
+                .wait_first("the end", |output| output["state"] == "released")
+                .unwrap();
+            assert!(status["error"].is_string(), "{status}");
+        } else {
+            let loops = desk.first().unwrap()["loops"].as_u64().unwrap();
+            desk.wait_first("the end of what was read already", |output| {
+                output["state"] == "released" || output["loops"].as_u64() > Some(loops)
+            })
+            .unwrap();
+        }
+        assert!(!desk.shot().unwrap().is_plain([0; 3], 10));
+        assert!(desk.daemon.log().lines().count() < 100, "{}", desk.daemon.log());
+        desk.set([&good]).unwrap().ok().unwrap();
+        assert!(desk.shot().unwrap().is_plain(BLUE, NEAR));
+    }
+}

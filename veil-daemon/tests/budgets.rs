@@ -168,6 +168,39 @@ fn budget_switches() {
 }
 
 #[test]
+fn budget_loops() {
+    // Ten loops a second.
+    let clip = clips::moving(320, 180, 30, 0.1).unwrap();
+    let mut desk = Desk::start("320x180", ["--input".as_ref(), clip.as_os_str()]).unwrap();
+    let held = |desk: &mut Desk, loops: u64| {
+        desk.wait_first("loops", |output| output["loops"].as_u64() >= Some(loops))
+            .unwrap();
+        let process = desk.daemon.process();
+        let descriptors = process.descriptors().unwrap();
+        // The ring's targets are made when they are first needed, which may be late.
+        let others = descriptors
+            .iter()
+            .filter(|(_, target)| !target.starts_with("/memfd:"));
+        (
+            process.threads().unwrap().len(),
+            others.count(),
+            process.rss_anon_kib().unwrap(),
+        )
+    };
+    let before = held(&mut desk, 40);
+    let after = held(&mut desk, 180);
+    eprintln!("threads, descriptors, KiB of its own: {before:?}, after 140 loops {after:?}");
+    // The connection of the client that asked may still be counted.
+    assert!(
+        after.0 <= before.0 && after.1 <= before.1 + 1,
+        "threads and descriptors"
+    );
+    // What a target of the ring needs once; a page a loop would be 560 KiB.
+    let grown = after.2.saturating_sub(before.2);
+    assert!(grown <= 400, "{grown} KiB more after 140 loops");
+}
+
+#[test]
 fn budget_loop_gap() {
     // Frame period and refresh period, in milliseconds; a little for the clock's grain.
     let limit = 1000.0 / 30.0 + 1000.0 / 60.0 + 1.0;

@@ -314,6 +314,19 @@ fn a_relative_name_is_the_clients() {
     set.args(["set", "blue.png"]).current_dir(&folder);
     Ran::new(&mut set).unwrap().ok().unwrap();
     assert_eq!(desk.first().unwrap()["path"], copy.to_str().unwrap());
+    // And the daemon's argument is the daemon's.
+    desk.daemon.client(["stop"]).unwrap().ok().unwrap();
+    std::fs::remove_dir_all(desk.sway.session().state_dir().join("veil")).unwrap();
+    let mut command = desk.sway.session().command(veil_bin(None).unwrap());
+    command
+        .args(["daemon", "--input", "blue.png"])
+        .current_dir(&folder);
+    let mut daemon = Daemon::spawn(desk.sway.session(), &command).unwrap();
+    daemon
+        .wait_status("the picture", GENEROUS, |status| {
+            status["outputs"][0]["path"] == copy.to_str().unwrap()
+        })
+        .unwrap();
 }
 
 #[test]

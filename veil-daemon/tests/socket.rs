@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixStream;
 
 use anyhow::{Context, Result};
-use veil_testkit::{Desk, GENEROUS, clips, wait_until};
+use veil_testkit::{Daemon, Desk, GENEROUS, Sway, clips, veil_bin, wait_until};
 
 const RED: [u8; 3] = [200, 30, 30];
 const STATUS: &[u8] = b"{\"version\":1,\"command\":\"status\"}\n";
@@ -169,4 +169,32 @@ fn only_the_user_may_talk_to_it() {
     let mode = |path| std::fs::metadata(path).map(|found| found.permissions().mode() & 0o777);
     assert_eq!(mode(desk.socket()).unwrap(), 0o600);
     assert_eq!(mode(desk.socket().parent().unwrap().to_owned()).unwrap(), 0o700);
+}
+
+#[test]
+fn few_descriptors_are_no_reason_to_end() {
+    let sway = Sway::start("320x180").unwrap();
+    let veil = veil_bin(None).unwrap();
+    let clip = clips::plain(RED).unwrap();
+    let mut command = sway.session().command("prlimit");
+    command.arg("--nofile=80").arg(&veil).arg("daemon");
+    let mut daemon = Daemon::spawn(sway.session(), &command).unwrap();
+    let veil = |arguments: &[&str]| daemon.client_of(&veil, arguments).unwrap();
+    veil(&["set", clip.to_str().unwrap()]).ok().unwrap();
+    let folder = sway.session().runtime_dir().join("veil");
+    let socket = folder.join(format!("{}.sock", sway.session().display()));
+    for _ in 0..3 {
+        let idle: Vec<_> = (0..150)
+            .map_while(|_| UnixStream::connect(&socket).ok())
+            .collect();
+        assert!(idle.len() > 80);
+        // It may have no room for this one; it must not have ended.
+        veil(&["status"]);
+        drop(idle);
+        veil(&["status"]).ok().unwrap();
+        veil(&["set", clip.to_str().unwrap()]).ok().unwrap();
+    }
+    assert!(sway.screenshot("HEADLESS-1").unwrap().is_plain(RED, 4));
+    assert!(daemon.log().lines().count() < 100, "{}", daemon.log());
+    daemon.check_alive().unwrap();
 }

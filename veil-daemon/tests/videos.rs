@@ -1,10 +1,10 @@
 //! Videos: what plays, that it moves, how one wallpaper follows on another, and what is not in the pipeline.
 
 use std::collections::BTreeSet;
-use std::process::Child;
+use std::process::{Child, Command};
 
 use anyhow::Result;
-use veil_testkit::{Desk, GENEROUS, Shot, Sway, clips};
+use veil_testkit::{Desk, GENEROUS, Ran, Shot, Sway, clips};
 
 const RED: [u8; 3] = [200, 30, 30];
 const GREEN: [u8; 3] = [30, 160, 60];
@@ -296,5 +296,64 @@ fn a_still_in_between_leaves_no_thread() {
                 .is_ok_and(|threads| threads.len() == 1)
         })
         .unwrap();
+    }
+}
+
+#[test]
+fn the_size_may_change_in_mid_stream() {
+    // Two transport streams, one behind the other: red at 320x180, then blue at 640x360.
+    let desk = Desk::start("320x180", ["--background", "#00ff00"]).unwrap();
+    let folder = desk.sway.session().folder().to_owned();
+    let mut bytes = Vec::new();
+    for (colour, size) in [("0xc81e1e", "320x180"), ("0x283cc8", "640x360")] {
+        let part = folder.join("part.ts");
+        let source = format!("color=c={colour}:s={size}:r=25:d=1");
+        let filter = "scale=out_color_matrix=bt709:out_range=tv,format=yuv420p,setparams=colorspace=bt709";
+        let mut ffmpeg = Command::new("ffmpeg");
+        ffmpeg.args([
+            "-nostdin", "-v", "error", "-y", "-f", "lavfi", "-i", &source, "-vf", filter,
+        ]);
+        ffmpeg
+            .args(["-c:v", "libx264", "-g", "5", "-f", "mpegts"])
+            .arg(&part);
+        Ran::new(&mut ffmpeg).unwrap().ok().unwrap();
+        bytes.extend(std::fs::read(&part).unwrap());
+    }
+    let both = folder.join("both.ts");
+    std::fs::write(&both, bytes).unwrap();
+    desk.set([&both]).unwrap().ok().unwrap();
+    let (mut changes, mut last) = (0, None);
+    desk.wait_shot("both-sizes", |shot| {
+        let is_red = shot.is_plain(RED, 8);
+        assert!(is_red || shot.is_plain(BLUE, 8), "{:?}", shot.range(shot.all()));
+        changes += u32::from(last.replace(is_red).is_some_and(|last| last != is_red));
+        changes >= 4
+    })
+    .unwrap();
+}
+
+#[test]
+fn the_ranks_of_decoders_are_honoured() {
+    let clip = clips::inputs().unwrap().join("odd1367x769.webm");
+    let exists = |name: &str| {
+        let mut inspect = Command::new("gst-inspect-1.0");
+        inspect
+            .arg("--exists")
+            .arg(name)
+            .status()
+            .is_ok_and(|status| status.success())
+    };
+    let decoders = ["vp9dec", "avdec_vp9"];
+    if !clip.exists() || !decoders.iter().all(|name| exists(name)) {
+        eprintln!("left out: there are no two decoders for VP9 to choose from");
+        return;
+    }
+    for name in decoders {
+        let sway = Sway::start("320x180").unwrap();
+        let rank = format!("{name}:MAX");
+        let mut desk = Desk::with_env(sway, &[("GST_PLUGIN_FEATURE_RANK", &rank)], NO_ARGUMENTS).unwrap();
+        desk.set([&clip]).unwrap().ok().unwrap();
+        assert_eq!(desk.first().unwrap()["decoder"]["element"], name);
+        desk.wait_frames("HEADLESS-1", 5).unwrap();
     }
 }
