@@ -1,46 +1,23 @@
-//! The outputs and veil's surfaces on them: what Wayland's events change.
+//! The outputs and veil's surfaces: what Wayland's events change.
 //!
 //! Event handlers only write down what happened; whoever drives the loop takes the [`Event`]s when the dispatch is
 //! over. So no handler calls back into the rest of veil, and nothing is changed while the queue is being read.
 
 use crate::{
-    buffer::Quiet,
+    globals::Globals,
     output::{Output, OutputId},
-    presentation::{PresentationGlobal, Witness},
-    surface::{Content, SurfaceError, WallpaperSurface},
+    pace::{Held, refresh_period},
+    presentation::Witness,
+    surface::{Content, SurfaceError, SurfaceId, VeilSurface, WindowSettings},
+    tree::Commit,
 };
-use smithay_client_toolkit::{
-    compositor::{CompositorHandler, CompositorState},
-    delegate_dispatch2, delegate_registry,
-    dispatch2::Dispatch2,
-    output::{OutputHandler, OutputState},
-    registry::{ProvidesRegistryState, RegistryState},
-    registry_handlers,
-    shell::wlr_layer::{LayerShell, LayerShellHandler, LayerSurface, LayerSurfaceConfigure},
-    subcompositor::SubcompositorState,
+use smithay_client_toolkit::{output::OutputState, registry::RegistryState, shell::wlr_layer::Layer};
+use std::{
+    collections::{BTreeMap, VecDeque},
+    time::Duration,
 };
-use std::collections::{BTreeMap, VecDeque};
 use veil_frame::{Rgb, Shown, Size};
-use wayland_client::{
-    Connection, Proxy, QueueHandle,
-    globals::GlobalList,
-    protocol::{
-        wl_output::{Transform, WlOutput},
-        wl_region::{self, WlRegion},
-        wl_shm::WlShm,
-        wl_surface::WlSurface,
-    },
-};
-use wayland_protocols::wp::{
-    presentation_time::client::wp_presentation::WpPresentation,
-    single_pixel_buffer::v1::client::wp_single_pixel_buffer_manager_v1::{
-        self, WpSinglePixelBufferManagerV1,
-    },
-    viewporter::client::{
-        wp_viewport::{self, WpViewport},
-        wp_viewporter::{self, WpViewporter},
-    },
-};
+use wayland_client::{QueueHandle, globals::GlobalList, protocol::wl_output::WlOutput};
 
 /// What happened on the connection.
 #[derive(Clone, Debug, PartialEq)]
@@ -51,15 +28,15 @@ pub enum Event {
     OutputChanged(OutputId),
     /// It is gone; a surface on it is destroyed already.
     OutputRemoved(OutputId),
-    /// veil's surface on this output got this logical size, for the first time or a new one. What it shows must be
-    /// shown again.
-    SurfaceConfigured(OutputId, Size),
-    /// The compositor took the surface away; it is destroyed already.
-    SurfaceClosed(OutputId),
+    /// A surface got this logical size, for the first time or a new one, or another scale. What it shows must be shown
+    /// again.
+    SurfaceConfigured(SurfaceId, Size),
+    /// The compositor took the surface away, or the user closed the window; it is destroyed already.
+    SurfaceClosed(SurfaceId),
     /// What became of the commit with this token.
     Presented {
         /// Where.
-        output: OutputId,
+        surface: SurfaceId,
         /// The number given to [`Desktop::show`].
         token: u64,
         /// When, if ever.
@@ -67,50 +44,15 @@ pub enum Event {
     },
 }
 
-/// What the compositor offers.
-#[derive(Debug)]
-pub(crate) struct Globals {
-    pub(crate) compositor: CompositorState,
-    pub(crate) subcompositor: SubcompositorState,
-    pub(crate) layer_shell: LayerShell,
-    pub(crate) shm: WlShm,
-    pub(crate) viewporter: WpViewporter,
-    pub(crate) presentation: Option<WpPresentation>,
-    pub(crate) single_pixel: Option<WpSinglePixelBufferManagerV1>,
-}
-
-impl Globals {
-    /// Binds what veil uses; an error is the name of a missing interface.
-    pub(crate) fn bind(globals: &GlobalList, qh: &QueueHandle<Desktop>) -> Result<Self, &'static str> {
-        // First the one that decides: without it there is no place for a wallpaper.
-        let layer_shell = LayerShell::bind(globals, qh).map_err(|_| "zwlr_layer_shell_v1")?;
-        let compositor = CompositorState::bind(globals, qh).map_err(|_| "wl_compositor")?;
-        if compositor.wl_compositor().version() < 4 {
-            return Err("wl_compositor version 4 (wl_surface.damage_buffer)");
-        }
-        let subcompositor = SubcompositorState::bind(compositor.wl_compositor().clone(), globals, qh)
-            .map_err(|_| "wl_subcompositor")?;
-        Ok(Self {
-            compositor,
-            subcompositor,
-            layer_shell,
-            shm: globals.bind(qh, 1..=1, Quiet).map_err(|_| "wl_shm")?,
-            viewporter: globals.bind(qh, 1..=1, Quiet).map_err(|_| "wp_viewporter")?,
-            presentation: globals.bind(qh, 1..=1, PresentationGlobal).ok(),
-            single_pixel: globals.bind(qh, 1..=1, Quiet).ok(),
-        })
-    }
-}
-
-/// The outputs, and veil's surfaces on them.
+/// The outputs, and veil's surfaces.
 #[derive(Debug)]
 pub struct Desktop {
-    registry: RegistryState,
-    outputs: OutputState,
-    globals: Globals,
+    pub(crate) registry: RegistryState,
+    pub(crate) outputs: OutputState,
+    pub(crate) globals: Globals,
     qh: QueueHandle<Self>,
-    known: BTreeMap<OutputId, Output>,
-    surfaces: BTreeMap<OutputId, WallpaperSurface>,
+    pub(crate) known: BTreeMap<OutputId, Output>,
+    pub(crate) surfaces: BTreeMap<SurfaceId, VeilSurface>,
     events: VecDeque<Event>,
 }
 
@@ -131,8 +73,29 @@ impl Desktop {
         self.events.push_back(event);
     }
 
-    pub(crate) fn witness(&mut self, id: OutputId) -> Option<&mut Witness> {
-        self.surfaces.get_mut(&id).map(WallpaperSurface::witness)
+    pub(crate) fn witness(&mut self, id: SurfaceId) -> Option<&mut Witness> {
+        self.surfaces.get_mut(&id).map(|surface| surface.tree.witness())
+    }
+
+    /// A frame callback came on a surface: what waits there is committed.
+    pub(crate) fn answered(&mut self, id: SurfaceId, token: u64) {
+        let Some(surface) = self.surfaces.get_mut(&id) else {
+            return;
+        };
+        if let Err(error) = surface.tree.answered(&self.globals, &self.qh, token) {
+            tracing::warn!("cannot show the picture: {error}");
+        }
+    }
+
+    fn give_up(&mut self, surface: SurfaceId, held: Option<Held>) {
+        if let Some(held) = held {
+            let (token, shown) = (held.token, Shown::Never);
+            self.push(Event::Presented {
+                surface,
+                token,
+                shown,
+            });
+        }
     }
 
     /// The oldest event not yet taken.
@@ -150,62 +113,129 @@ impl Desktop {
         self.known.get(&id)
     }
 
-    /// Asks for a surface on an output, if there is none yet; [`Event::SurfaceConfigured`] says when it can be used.
-    pub fn create_surface(&mut self, id: OutputId, namespace: &str, color: Rgb) {
-        if self.surfaces.contains_key(&id) {
+    /// Asks for a wallpaper on an output, if there is none yet; [`Event::SurfaceConfigured`] says when it can be used.
+    pub fn create_surface(&mut self, id: OutputId, layer: Layer, namespace: &str, color: Rgb) {
+        if self.surfaces.contains_key(&id.into()) {
             return;
         }
         let Some(wl_output) = self.wl_output(id) else {
             return;
         };
-        let surface = WallpaperSurface::new(&self.globals, &self.qh, (id, &wl_output), namespace, color);
-        self.surfaces.insert(id, surface);
+        let as_what = (layer, namespace);
+        if let Some(surface) =
+            VeilSurface::wallpaper(&self.globals, &self.qh, (id, &wl_output), as_what, color)
+        {
+            self.surfaces.insert(id.into(), surface);
+        }
     }
 
-    /// Destroys the surface on an output, if there is one.
-    pub fn destroy_surface(&mut self, id: OutputId) {
-        self.surfaces.remove(&id);
+    /// Asks for the window, if there is none yet; [`Event::SurfaceConfigured`] says when it can be used. `on` is the
+    /// output that it should fill, if it is to fill one.
+    pub fn create_window(&mut self, settings: &WindowSettings, on: Option<OutputId>) {
+        if self.surfaces.contains_key(&SurfaceId::Window) {
+            return;
+        }
+        let on = on.and_then(|id| self.wl_output(id));
+        if let Some(surface) = VeilSurface::window(&self.globals, &self.qh, settings, on.as_ref()) {
+            self.surfaces.insert(SurfaceId::Window, surface);
+        }
     }
 
-    /// The logical size of the surface on this output; `None` while there is none, or none that was configured.
-    pub fn surface_size(&self, id: OutputId) -> Option<Size> {
-        self.surfaces.get(&id)?.logical()
+    /// Makes the window fill an output, or not any more.
+    pub fn set_fullscreen(&mut self, fullscreen: bool, on: Option<OutputId>) {
+        let on = on.and_then(|id| self.wl_output(id));
+        if let Some(surface) = self.surfaces.get(&SurfaceId::Window) {
+            surface.set_fullscreen(fullscreen, on.as_ref());
+        }
     }
 
-    /// Shows a picture on an output. [`Event::Presented`] with this token says what became of it.
+    /// Destroys a surface, if it is there.
+    pub fn destroy_surface(&mut self, id: impl Into<SurfaceId>) {
+        self.surfaces.remove(&id.into());
+    }
+
+    /// Whether there is such a surface, configured or not.
+    pub fn has_surface(&self, id: impl Into<SurfaceId>) -> bool {
+        self.surfaces.contains_key(&id.into())
+    }
+
+    /// The logical size of a surface; `None` while there is none, or none that was configured.
+    pub fn surface_size(&self, id: impl Into<SurfaceId>) -> Option<Size> {
+        self.surfaces.get(&id.into())?.tree.logical()
+    }
+
+    /// Pixels of the screen that a surface covers: all of its output, or what the window's size and scale make.
+    pub fn surface_pixels(&self, id: impl Into<SurfaceId>) -> Option<Size> {
+        match id.into() {
+            SurfaceId::Wallpaper(output) => self.known.get(&output).map(|output| output.pixels),
+            SurfaceId::Window => self.surfaces.get(&SurfaceId::Window)?.window_pixels(),
+        }
+    }
+
+    /// Whether pictures wait for the compositor to take the ones before: then its descriptor must be watched.
+    pub fn holds_pictures(&self) -> bool {
+        self.surfaces.values().any(|surface| surface.tree.holds())
+    }
+
+    /// Shows a picture on a surface, at once or as soon as the compositor has taken the one before.
+    /// [`Event::Presented`] with this token says what became of it.
     ///
     /// False, and nothing done, while the surface waits for its size, or if no pixel of the picture would be seen.
     ///
     /// # Errors
     /// [`SurfaceError`] when there is no surface or the picture's memory cannot be shown.
-    pub fn show(&mut self, id: OutputId, content: &Content, token: u64) -> Result<bool, SurfaceError> {
+    pub fn show(
+        &mut self,
+        id: impl Into<SurfaceId>,
+        content: &Content,
+        token: u64,
+    ) -> Result<bool, SurfaceError> {
+        let id = id.into();
+        let commit = Commit {
+            pixels: self.surface_pixels(id).unwrap_or_default(),
+            refresh: self.refresh(id),
+            token,
+        };
         let surface = self.surfaces.get_mut(&id).ok_or(SurfaceError::NoSurface)?;
-        let pixels = self.known.get(&id).ok_or(SurfaceError::NoSurface)?.pixels;
-        surface.show(&self.globals, &self.qh, content, pixels, token)
+        let (shown, given_up) = surface.tree.show(&self.globals, &self.qh, content, commit)?;
+        self.give_up(id, given_up);
+        Ok(shown)
+    }
+
+    fn refresh(&self, id: SurfaceId) -> Duration {
+        let mhz = match id {
+            SurfaceId::Wallpaper(output) => self.known.get(&output).map(|output| output.refresh_mhz),
+            // On the fastest output that it may be on.
+            SurfaceId::Window => self.known.values().map(|output| output.refresh_mhz).max(),
+        };
+        refresh_period(mhz.unwrap_or(0))
     }
 
     /// Changes the colour of the parts where no picture is.
     ///
     /// # Errors
     /// [`SurfaceError::Memory`] when there is none for a pixel.
-    pub fn set_background(&mut self, id: OutputId, color: Rgb) -> Result<(), SurfaceError> {
-        match self.surfaces.get_mut(&id) {
-            Some(surface) => surface.set_color(&self.globals, &self.qh, color),
+    pub fn set_background(&mut self, id: impl Into<SurfaceId>, color: Rgb) -> Result<(), SurfaceError> {
+        match self.surfaces.get_mut(&id.into()) {
+            Some(surface) => surface.tree.set_color(&self.globals, &self.qh, color),
             None => Ok(()),
         }
     }
 
-    /// Takes the picture off an output; the background colour remains.
-    pub fn clear(&mut self, id: OutputId) {
-        if let Some(surface) = self.surfaces.get_mut(&id) {
-            surface.clear();
-        }
+    /// Takes the picture off a surface; the background colour remains.
+    pub fn clear(&mut self, id: impl Into<SurfaceId>) {
+        let id = id.into();
+        let held = self
+            .surfaces
+            .get_mut(&id)
+            .and_then(|surface| surface.tree.clear());
+        self.give_up(id, held);
     }
 
     /// Destroys buffers whose targets are gone: to be called when a stream of pictures has ended.
     pub fn forget_gone_targets(&mut self) {
         for surface in self.surfaces.values_mut() {
-            surface.forget_gone();
+            surface.tree.forget_gone();
         }
     }
 
@@ -215,120 +245,7 @@ impl Desktop {
             .find(|output| self.outputs.info(output).is_some_and(|info| info.id == id.0))
     }
 
-    fn id_of(&self, output: &WlOutput) -> Option<OutputId> {
+    pub(crate) fn id_of(&self, output: &WlOutput) -> Option<OutputId> {
         self.outputs.info(output).map(|info| OutputId(info.id))
     }
-}
-
-impl OutputHandler for Desktop {
-    fn output_state(&mut self) -> &mut OutputState {
-        &mut self.outputs
-    }
-
-    fn new_output(&mut self, _: &Connection, _: &QueueHandle<Self>, output: WlOutput) {
-        let Some(info) = self.outputs.info(&output) else {
-            return;
-        };
-        let output = Output::from_info(&info);
-        let id = output.id;
-        self.known.insert(id, output);
-        self.push(Event::OutputAdded(id));
-    }
-
-    fn update_output(&mut self, _: &Connection, _: &QueueHandle<Self>, output: WlOutput) {
-        let Some(info) = self.outputs.info(&output) else {
-            return;
-        };
-        let output = Output::from_info(&info);
-        let id = output.id;
-        // `done` also follows things that do not matter here; those make no event.
-        match self.known.insert(id, output.clone()) {
-            Some(before) if before == output => {}
-            Some(_) => self.push(Event::OutputChanged(id)),
-            None => self.push(Event::OutputAdded(id)),
-        }
-    }
-
-    fn output_destroyed(&mut self, _: &Connection, _: &QueueHandle<Self>, output: WlOutput) {
-        let Some(id) = self.id_of(&output) else { return };
-        self.surfaces.remove(&id);
-        if self.known.remove(&id).is_some() {
-            self.push(Event::OutputRemoved(id));
-        }
-    }
-}
-
-impl LayerShellHandler for Desktop {
-    fn closed(&mut self, _: &Connection, _: &QueueHandle<Self>, layer: &LayerSurface) {
-        let found = self
-            .surfaces
-            .iter()
-            .find(|(_, surface)| surface.is(layer))
-            .map(|(id, _)| *id);
-        if let Some(id) = found {
-            self.surfaces.remove(&id);
-            self.push(Event::SurfaceClosed(id));
-        }
-    }
-
-    fn configure(
-        &mut self,
-        _: &Connection,
-        qh: &QueueHandle<Self>,
-        layer: &LayerSurface,
-        configure: LayerSurfaceConfigure,
-        _: u32,
-    ) {
-        let found = self.surfaces.iter_mut().find(|(_, surface)| surface.is(layer));
-        let Some((&id, surface)) = found else { return };
-        let (w, h) = configure.new_size;
-        let mut size = Size::new(w, h);
-        if size.is_empty() {
-            // The compositor leaves the size to the client: all of the output.
-            let Some(output) = self.known.get(&id) else { return };
-            let scale = output.integer_scale.max(1);
-            size = Size::new((output.pixels.w / scale).max(1), (output.pixels.h / scale).max(1));
-        }
-        let before = surface.logical();
-        if let Err(error) = surface.configure(&self.globals, qh, size) {
-            tracing::warn!("cannot draw the background: {error}");
-        }
-        if before != Some(size) {
-            self.push(Event::SurfaceConfigured(id, size));
-        }
-    }
-}
-
-impl CompositorHandler for Desktop {
-    fn scale_factor_changed(&mut self, _: &Connection, _: &QueueHandle<Self>, _: &WlSurface, _: i32) {}
-    fn transform_changed(&mut self, _: &Connection, _: &QueueHandle<Self>, _: &WlSurface, _: Transform) {}
-    fn frame(&mut self, _: &Connection, _: &QueueHandle<Self>, _: &WlSurface, _: u32) {}
-    fn surface_enter(&mut self, _: &Connection, _: &QueueHandle<Self>, _: &WlSurface, _: &WlOutput) {}
-    fn surface_leave(&mut self, _: &Connection, _: &QueueHandle<Self>, _: &WlSurface, _: &WlOutput) {}
-}
-
-impl ProvidesRegistryState for Desktop {
-    fn registry(&mut self) -> &mut RegistryState {
-        &mut self.registry
-    }
-
-    registry_handlers![OutputState];
-}
-
-delegate_dispatch2!(Desktop);
-delegate_registry!(Desktop);
-
-macro_rules! no_events {
-    ($($interface:ty => $event:ty),+ $(,)?) => {
-        $(impl Dispatch2<$interface, Desktop> for Quiet {
-            fn event(&self, _: &mut Desktop, _: &$interface, _: $event, _: &Connection, _: &QueueHandle<Desktop>) {}
-        })+
-    };
-}
-
-no_events! {
-    WlRegion => wl_region::Event,
-    WpViewport => wp_viewport::Event,
-    WpViewporter => wp_viewporter::Event,
-    WpSinglePixelBufferManagerV1 => wp_single_pixel_buffer_manager_v1::Event,
 }

@@ -1,9 +1,18 @@
 //! The connection, driven from outside: readable descriptor in, events out.
 
-use crate::desktop::{Desktop, Globals};
+use crate::{
+    desktop::Desktop,
+    globals::{Globals, Shell},
+};
 use std::{
+    env,
+    ffi::OsStr,
     io,
-    os::fd::{AsFd, BorrowedFd},
+    os::{
+        fd::{AsFd, BorrowedFd},
+        unix::net::UnixStream,
+    },
+    path::{Path, PathBuf},
 };
 use wayland_client::{
     Connection, DispatchError, EventQueue,
@@ -17,6 +26,14 @@ pub enum ConnectError {
     /// No compositor answers.
     #[error("no Wayland compositor: {0} (is WAYLAND_DISPLAY set, and does the session run?)")]
     NoCompositor(#[from] wayland_client::ConnectError),
+    /// No compositor answers on the socket that was named.
+    #[error("no Wayland compositor on {}: {source}", path.display())]
+    NoSocket {
+        /// The socket.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
     /// It went away at once.
     #[error("the Wayland compositor does not list what it offers: {0}")]
     Registry(#[from] GlobalError),
@@ -24,7 +41,7 @@ pub enum ConnectError {
     #[error(transparent)]
     Lost(#[from] DisplayError),
     /// It lacks something that veil cannot do without.
-    #[error("the compositor does not offer {0}, without which there is no place for a wallpaper")]
+    #[error("the compositor does not offer {0}, without which there is no place for a picture")]
     Missing(&'static str),
 }
 
@@ -66,18 +83,30 @@ pub struct Display {
 }
 
 impl Display {
-    /// Connects to the compositor that the environment names and binds what veil needs.
+    /// Connects to the compositor that the environment names and binds what wallpapers need; see [`Self::connect_to`].
+    ///
+    /// # Errors
+    /// [`ConnectError`] names what is missing.
+    pub fn connect() -> Result<Self, ConnectError> {
+        Self::connect_to(None, Shell::Layer)
+    }
+
+    /// Connects to a compositor by the name of its socket (as in `WAYLAND_DISPLAY`), or to the one that the environment
+    /// names, and binds what is needed to show pictures in this shell.
     ///
     /// Waits for the compositor's list of globals and for what it says of its outputs: the only wait here, before any
     /// loop runs. The outputs are then among the events.
     ///
     /// # Errors
     /// [`ConnectError`] names what is missing.
-    pub fn connect() -> Result<Self, ConnectError> {
-        let connection = Connection::connect_to_env()?;
+    pub fn connect_to(display: Option<&OsStr>, shell: Shell) -> Result<Self, ConnectError> {
+        let connection = match display {
+            None => Connection::connect_to_env()?,
+            Some(name) => connect_to_socket(name)?,
+        };
         let (list, mut queue) = registry_queue_init::<Desktop>(&connection)?;
         let qh = queue.handle();
-        let globals = Globals::bind(&list, &qh).map_err(ConnectError::Missing)?;
+        let globals = Globals::bind(&list, &qh, shell).map_err(ConnectError::Missing)?;
         let mut desktop = Desktop::new(&list, &qh, globals);
         queue.roundtrip(&mut desktop).map_err(DisplayError::from)?;
         Ok(Self {
@@ -133,6 +162,13 @@ impl Display {
     pub fn desktop_ref(&self) -> &Desktop {
         &self.desktop
     }
+}
+
+fn connect_to_socket(name: &OsStr) -> Result<Connection, ConnectError> {
+    // Relative names are in the runtime folder; an absolute path replaces it.
+    let path = Path::new(&env::var_os("XDG_RUNTIME_DIR").unwrap_or_default()).join(name);
+    let stream = UnixStream::connect(&path).map_err(|source| ConnectError::NoSocket { path, source })?;
+    Ok(Connection::from_socket(stream)?)
 }
 
 impl AsFd for Display {

@@ -1,5 +1,5 @@
-//! veil's Wayland side: one connection, the outputs, one tree of surfaces an output, the buffers that these show and
-//! their releases, and when each was on the screen.
+//! veil's Wayland side: one connection, the outputs, a tree of surfaces for each or for a window, the buffers that these
+//! show and their releases, and when each was on the screen.
 //!
 //! It knows no decoder and no GPU: what it is given to show is a [`veil_frame::Presentable`]. Nothing here blocks: the
 //! owner of the event loop calls [`Display::pump`] when the descriptor is readable, and takes the [`Event`]s after it.
@@ -9,15 +9,25 @@
 mod buffer;
 mod desktop;
 mod display;
+mod globals;
+mod handlers;
 pub mod memory;
 mod output;
+mod pace;
 mod placement;
 mod presentation;
+mod statistics;
 mod surface;
+mod tree;
+mod watch;
 
 pub use buffer::BufferError;
 pub use desktop::{Desktop, Event};
 pub use display::{ConnectError, Display, DisplayError};
+pub use globals::Shell;
 pub use memory::{MemoryError, SharedMemory};
 pub use output::{Output, OutputId};
-pub use surface::{Content, SurfaceError};
+pub use smithay_client_toolkit::shell::wlr_layer::Layer;
+pub use statistics::PresentationStats;
+pub use surface::{Content, SurfaceError, SurfaceId, WindowSettings};
+pub use watch::WaylandWatch;

@@ -10,7 +10,7 @@
 
 use crate::{
     desktop::{Desktop, Event},
-    output::OutputId,
+    surface::SurfaceId,
 };
 use smithay_client_toolkit::dispatch2::Dispatch2;
 use std::time::Duration;
@@ -135,14 +135,14 @@ pub(crate) struct PresentationGlobal;
 /// Which commit an answer is about.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Asked {
-    pub(crate) output: OutputId,
+    pub(crate) surface: SurfaceId,
     pub(crate) token: u64,
 }
 
 impl Asked {
     fn tell(self, desktop: &mut Desktop, shown: Shown) {
         desktop.push(Event::Presented {
-            output: self.output,
+            surface: self.surface,
             token: self.token,
             shown,
         });
@@ -170,7 +170,7 @@ impl Dispatch2<WpPresentationFeedback, Desktop> for Asked {
         _: &Connection,
         _: &QueueHandle<Desktop>,
     ) {
-        let Some(witness) = desktop.witness(self.output) else {
+        let Some(witness) = desktop.witness(self.surface) else {
             return;
         };
         match event {
@@ -204,12 +204,13 @@ impl Dispatch2<WlCallback, Desktop> for Asked {
             return;
         };
         if desktop
-            .witness(self.output)
+            .witness(self.surface)
             .is_some_and(|witness| witness.drawn(self.token))
         {
             // Milliseconds of a clock that is not named; compositors use that of their repaint.
             self.tell(desktop, Shown::At(Duration::from_millis(callback_data.into())));
         }
+        desktop.answered(self.surface, self.token);
     }
 }
 

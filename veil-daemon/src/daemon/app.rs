@@ -5,7 +5,6 @@ use super::{
     change::{Change, ChangeId},
     screen::Screen,
     stream::{Stream, StreamId},
-    watch::WaylandWatch,
 };
 use crate::{
     args::DaemonArgs,
@@ -23,7 +22,7 @@ use std::{
     time::{Duration, Instant},
 };
 use veil_frame::Presentable;
-use veil_wayland::{Content, Display, OutputId};
+use veil_wayland::{Content, Display, OutputId, WaylandWatch};
 
 /// What a job of the media worker came to.
 pub(crate) enum Done {
@@ -161,9 +160,9 @@ impl App {
         Ok(())
     }
 
-    /// Whether an answer to a client depends on the compositor's.
+    /// Whether an answer to a client, or a picture's turn, depends on what the compositor says.
     fn waits_for_compositor(&self) -> bool {
-        !self.changes.is_empty()
+        !self.changes.is_empty() || self.display.desktop_ref().holds_pictures()
     }
 
     /// Shows what an output is to show. The fate of the commit comes back as an event.
@@ -175,7 +174,7 @@ impl App {
         match self.display.desktop().show(id, &content, token) {
             Ok(true) => {
                 if let Some(screen) = self.screens.get_mut(&id) {
-                    screen.stats.committed(token);
+                    screen.stats.presented.committed(token);
                 }
                 for change in self.changes.values_mut() {
                     change.committed(id, token);

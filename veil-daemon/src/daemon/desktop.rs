@@ -8,7 +8,7 @@ use super::{
 };
 use crate::media::load::{Drawing, LoadError, draw_again};
 use veil_frame::{FitMode, Presentable, Rgb, Shown};
-use veil_wayland::{Content, Event, OutputId};
+use veil_wayland::{Content, Event, Layer, OutputId, SurfaceId};
 
 /// The layer surfaces' namespace; documented, since compositors' rules name it.
 pub(crate) const NAMESPACE: &str = "veil-wallpaper";
@@ -22,15 +22,26 @@ impl App {
             Event::OutputAdded(id) => self.output_added(id),
             Event::OutputChanged(id) => self.output_changed(id),
             Event::OutputRemoved(id) => self.output_removed(id),
-            Event::SurfaceConfigured(id, size) => {
+            Event::SurfaceConfigured(SurfaceId::Wallpaper(id), size) => {
                 if let Some(screen) = self.screens.get_mut(&id) {
                     screen.closes = 0;
                 }
                 tracing::debug!("{}: the surface has {size} logical pixels", self.name(id));
                 self.output_changed(id);
             }
-            Event::SurfaceClosed(id) => self.surface_closed(id),
-            Event::Presented { output, token, shown } => self.presented(output, token, shown),
+            Event::SurfaceClosed(SurfaceId::Wallpaper(id)) => self.surface_closed(id),
+            Event::Presented {
+                surface: SurfaceId::Wallpaper(id),
+                token,
+                shown,
+            } => self.presented(id, token, shown),
+            // The daemon makes no window.
+            Event::SurfaceConfigured(SurfaceId::Window, _)
+            | Event::SurfaceClosed(SurfaceId::Window)
+            | Event::Presented {
+                surface: SurfaceId::Window,
+                ..
+            } => {}
         }
     }
 
@@ -50,7 +61,9 @@ impl App {
         tracing::info!("{name}: output appeared");
         self.screens.insert(id, Screen::default());
         let background = self.wanted_on(&name).map_or(Rgb::BLACK, |spec| spec.background);
-        self.display.desktop().create_surface(id, NAMESPACE, background);
+        self.display
+            .desktop()
+            .create_surface(id, Layer::Background, NAMESPACE, background);
     }
 
     fn output_removed(&mut self, id: OutputId) {
@@ -86,7 +99,9 @@ impl App {
         }
         tracing::info!("{name}: the compositor closed the surface; making it again");
         let background = screen.spec.as_ref().map_or(Rgb::BLACK, |spec| spec.background);
-        self.display.desktop().create_surface(id, NAMESPACE, background);
+        self.display
+            .desktop()
+            .create_surface(id, Layer::Background, NAMESPACE, background);
     }
 
     /// Its size, scale or surface is another than before.
@@ -134,7 +149,7 @@ impl App {
 
     fn presented(&mut self, id: OutputId, token: u64, shown: Shown) {
         if let Some(screen) = self.screens.get_mut(&id) {
-            screen.stats.note(token, shown);
+            screen.stats.presented.note(token, shown);
         }
         if shown == Shown::Never {
             return;

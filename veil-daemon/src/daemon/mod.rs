@@ -13,7 +13,6 @@ mod screen;
 mod status;
 pub(crate) mod stream;
 mod streams;
-mod watch;
 
 use crate::{args::DaemonArgs, media::worker::Worker};
 use anyhow::Context;

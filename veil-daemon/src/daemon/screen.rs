@@ -1,9 +1,8 @@
 //! One output: what it shows, and how well.
 
 use super::{assignments::Spec, stream::StreamId};
-use std::time::Duration;
-use veil_frame::{Shown, Size};
-use veil_wayland::Content;
+use veil_frame::Size;
+use veil_wayland::{Content, PresentationStats};
 
 /// Where the picture on an output comes from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -59,15 +58,8 @@ pub(crate) struct ScreenStats {
     pub(crate) dropped_before: u64,
     /// Loops that it had made before.
     pub(crate) loops_before: u64,
-    /// The first commit of this wallpaper; 0 before it.
-    first: u64,
-    in_flight: u64,
-    /// Frames that were on the screen.
-    pub(crate) shown: u64,
-    last: Option<Duration>,
-    intervals: u64,
-    sum: Duration,
-    longest: Duration,
+    /// What became of the commits.
+    pub(crate) presented: PresentationStats,
 }
 
 impl ScreenStats {
@@ -77,94 +69,7 @@ impl ScreenStats {
             due_before,
             dropped_before,
             loops_before,
-            ..Self::default()
+            presented: PresentationStats::default(),
         }
-    }
-
-    /// Notes a commit.
-    pub(crate) fn committed(&mut self, token: u64) {
-        if self.first == 0 {
-            self.first = token;
-        }
-        self.in_flight += 1;
-    }
-
-    /// Notes what became of a commit. One of the wallpaper before does not count.
-    pub(crate) fn note(&mut self, token: u64, shown: Shown) {
-        if self.first == 0 || token < self.first {
-            return;
-        }
-        self.in_flight = self.in_flight.saturating_sub(1);
-        let Shown::At(time) = shown else { return };
-        // Two commits with one time: only one of them was on the screen. Frame callbacks, which count where feedback does
-        // not, come for both.
-        if self.last == Some(time) {
-            return;
-        }
-        self.shown += 1;
-        if let Some(interval) = self.last.and_then(|last| time.checked_sub(last)) {
-            self.intervals += 1;
-            self.sum += interval;
-            self.longest = self.longest.max(interval);
-        }
-        self.last = Some(time);
-    }
-
-    /// Frames that were due and never shown, when `due` have been; those whose fate is not known yet do not count.
-    pub(crate) fn missed(&self, due: u64) -> u64 {
-        due.saturating_sub(self.shown + self.in_flight)
-    }
-
-    /// The next frame does not follow on the last: there was a pause between them.
-    pub(crate) fn interrupted(&mut self) {
-        self.last = None;
-    }
-
-    /// Mean and longest time between frames on the screen.
-    pub(crate) fn intervals(&self) -> Option<(Duration, Duration)> {
-        let count = u32::try_from(self.intervals).ok().filter(|count| *count > 0)?;
-        Some((self.sum / count, self.longest))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_pause_is_no_interval() {
-        let mut stats = ScreenStats::default();
-        let at = |ms| Shown::At(Duration::from_millis(ms));
-        for token in 5..10 {
-            stats.committed(token);
-        }
-        stats.note(4, at(50));
-        stats.note(5, at(100));
-        assert_eq!(stats.intervals(), None);
-        stats.note(6, at(130));
-        stats.note(7, Shown::Never);
-        stats.interrupted();
-        stats.note(8, at(9000));
-        assert_eq!((stats.shown, stats.missed(5)), (3, 1));
-        stats.note(9, at(9050));
-        assert_eq!((stats.shown, stats.missed(5)), (4, 1));
-        assert_eq!(
-            stats.intervals(),
-            Some((Duration::from_millis(40), Duration::from_millis(50)))
-        );
-    }
-
-    #[test]
-    fn two_commits_in_one_refresh_are_one_frame_shown() {
-        let mut stats = ScreenStats::default();
-        for (token, ms) in [(1, 100), (2, 133), (3, 133), (4, 166)] {
-            stats.committed(token);
-            stats.note(token, Shown::At(Duration::from_millis(ms)));
-        }
-        assert_eq!((stats.shown, stats.missed(4)), (3, 1));
-        assert_eq!(
-            stats.intervals(),
-            Some((Duration::from_millis(33), Duration::from_millis(33)))
-        );
     }
 }

@@ -59,7 +59,7 @@ impl App {
                 status.route_reason = Some("a still picture is drawn once".into());
                 status.frames = Frames {
                     due: 1,
-                    shown: screen.stats.shown.min(1),
+                    shown: screen.stats.presented.shown().min(1),
                     ..Frames::default()
                 };
             }
@@ -89,12 +89,12 @@ fn stream_status(status: &mut OutputStatus, stream: &Stream, screen: &Screen) {
     let due = due.saturating_sub(stats.due_before);
     status.frames = Frames {
         due,
-        shown: stats.shown,
-        missed: stats.missed(due),
+        shown: stats.presented.shown(),
+        missed: stats.presented.missed(due),
         dropped: dropped.saturating_sub(stats.dropped_before),
     };
     status.loops = stream.loops().saturating_sub(stats.loops_before);
-    if let Some((mean, max)) = stats.intervals() {
+    if let Some((mean, max)) = stats.presented.intervals() {
         let ms = |time: Duration| (time.as_secs_f64() * 1e6).round() / 1e3;
         status.present_interval_ms = PresentInterval {
             mean: ms(mean),

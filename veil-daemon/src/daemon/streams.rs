@@ -215,7 +215,7 @@ impl App {
         }
         stream.running = moving;
         for screen in self.screens.values_mut().filter(|screen| screen.follows(id)) {
-            screen.stats.interrupted();
+            screen.stats.presented.interrupted();
         }
         if moving {
             self.pipeline_job(id, Player::play);
@@ -261,7 +261,7 @@ impl App {
                 newest.clone().unwrap_or(content.presentable)
             };
             screen.private = alone;
-            screen.stats.interrupted();
+            screen.stats.presented.interrupted();
             self.show_content(
                 output,
                 Content {

@@ -11,8 +11,9 @@ use wayland_client::Connection;
 /// How long after a picture the descriptor is left alone.
 const FLOWING: Duration = Duration::from_millis(100);
 
-/// Watches the compositor's descriptor, or does not.
-pub(crate) struct WaylandWatch<D> {
+/// Watches the compositor's descriptor in an event loop with the data `D`, or does not.
+#[derive(Debug)]
+pub struct WaylandWatch<D> {
     source: Dispatcher<'static, Generic<Connection>, D>,
     token: RegistrationToken,
     watching: bool,
@@ -22,7 +23,10 @@ pub(crate) struct WaylandWatch<D> {
 
 impl<D: 'static> WaylandWatch<D> {
     /// Begins to watch; `readable` is called when there is something to read, or room to write that was waited for.
-    pub(crate) fn new(
+    ///
+    /// # Errors
+    /// When the loop cannot watch the descriptor.
+    pub fn new(
         handle: &LoopHandle<'static, D>,
         connection: Connection,
         mut readable: impl FnMut(&mut D) + 'static,
@@ -44,7 +48,7 @@ impl<D: 'static> WaylandWatch<D> {
 
     /// Whether to be woken also when the compositor has read enough for more to be sent. While that is so, the
     /// descriptor is watched in any case.
-    pub(crate) fn wait_for_room(&mut self, handle: &LoopHandle<'static, D>, wait: bool) {
+    pub fn wait_for_room(&mut self, handle: &LoopHandle<'static, D>, wait: bool) {
         if wait == self.writing {
             return;
         }
@@ -60,23 +64,19 @@ impl<D: 'static> WaylandWatch<D> {
     }
 
     /// A picture came. `urgent`: somebody waits for an answer of the compositor, so go on watching.
-    pub(crate) fn picture(&mut self, handle: &LoopHandle<'static, D>, now: Instant, urgent: bool) {
+    pub fn picture(&mut self, handle: &LoopHandle<'static, D>, now: Instant, urgent: bool) {
         self.flowing_until = Some(now + FLOWING);
         self.set(handle, urgent || self.writing);
     }
 
-    /// Watches again if pictures have ceased, or if it has become urgent.
-    pub(crate) fn refresh(&mut self, handle: &LoopHandle<'static, D>, now: Instant, urgent: bool) {
-        if self.watching {
-            return;
-        }
-        if urgent || self.flowing_until.is_none_or(|until| until <= now) {
-            self.set(handle, true);
-        }
+    /// No picture came: watches again if pictures have ceased, or while it is urgent.
+    pub fn refresh(&mut self, handle: &LoopHandle<'static, D>, now: Instant, urgent: bool) {
+        let flowing = self.flowing_until.is_some_and(|until| until > now);
+        self.set(handle, urgent || self.writing || !flowing);
     }
 
     /// How long the loop may sleep.
-    pub(crate) fn timeout(&self, now: Instant) -> Option<Duration> {
+    pub fn timeout(&self, now: Instant) -> Option<Duration> {
         if self.watching {
             return None;
         }

@@ -1,0 +1,324 @@
+//! A surface in one colour, and on it a subsurface with the picture: what a wallpaper and a window have in common.
+//!
+//! The parent is one pixel in the background colour, stretched by a viewport. The subsurface is desynchronised, so a new
+//! picture is one commit; only when its geometry changes do both surfaces commit together.
+
+use crate::{
+    SurfaceId,
+    buffer::{Buffers, InFlight, Quiet},
+    desktop::Desktop,
+    globals::Globals,
+    memory::SharedMemory,
+    pace::{Held, Pace},
+    placement::{SurfacePlacement, surface_placement},
+    presentation::{Asked, Witness},
+    surface::{Content, SurfaceError},
+};
+use std::{
+    os::fd::AsFd,
+    time::{Duration, Instant},
+};
+use veil_frame::{FitMode, Rgb, Size, TargetPlan};
+use wayland_client::{
+    QueueHandle,
+    protocol::{
+        wl_buffer::WlBuffer, wl_output::Transform, wl_region::WlRegion, wl_shm, wl_subsurface::WlSubsurface,
+        wl_surface::WlSurface,
+    },
+};
+use wayland_protocols::wp::viewporter::client::wp_viewport::WpViewport;
+
+/// What the placement was computed from.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Basis {
+    plan: TargetPlan,
+    mode: FitMode,
+    pixels: Size,
+    logical: Size,
+}
+
+/// A commit that is to be made.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Commit {
+    /// Pixels that the surface covers on the screen.
+    pub(crate) pixels: Size,
+    /// Time from one refresh of that screen to the next.
+    pub(crate) refresh: Duration,
+    /// Names the commit.
+    pub(crate) token: u64,
+}
+
+/// The surface, its background, and the picture on it. The parent `wl_surface` itself belongs to its role.
+#[derive(Debug)]
+pub(crate) struct Tree {
+    id: SurfaceId,
+    parent: WlSurface,
+    parent_viewport: WpViewport,
+    subsurface: WlSubsurface,
+    picture: WlSurface,
+    picture_viewport: WpViewport,
+    buffers: Buffers,
+    /// The stretched pixel, and the one before, which the compositor may still read.
+    background: Vec<WlBuffer>,
+    color: Rgb,
+    logical: Option<Size>,
+    basis: Option<Basis>,
+    placement: Option<SurfacePlacement>,
+    witness: Witness,
+    pace: Pace,
+}
+
+impl Tree {
+    /// Puts a subsurface on a surface. Only after the parent's first commit: sway 1.7 knows a layer surface from then on,
+    /// and hears of commits of just those subsurfaces that are made later.
+    pub(crate) fn new(
+        globals: &Globals,
+        qh: &QueueHandle<Desktop>,
+        id: SurfaceId,
+        parent: WlSurface,
+        color: Rgb,
+        nowhere: &WlRegion,
+    ) -> Self {
+        let parent_viewport = globals.viewporter.get_viewport(&parent, qh, Quiet);
+        let (subsurface, picture) = globals.subcompositor.create_subsurface(parent.clone(), qh);
+        let picture_viewport = globals.viewporter.get_viewport(&picture, qh, Quiet);
+        subsurface.set_desync();
+        picture.set_input_region(Some(nowhere));
+        Self {
+            id,
+            parent,
+            parent_viewport,
+            subsurface,
+            picture,
+            picture_viewport,
+            buffers: Buffers::default(),
+            background: Vec::new(),
+            color,
+            logical: None,
+            basis: None,
+            placement: None,
+            witness: Witness::new(globals.presentation.is_some()),
+            pace: Pace::default(),
+        }
+    }
+
+    /// Whose word counts on when a commit was shown.
+    pub(crate) fn witness(&mut self) -> &mut Witness {
+        &mut self.witness
+    }
+
+    /// The size that the compositor gave, once it did.
+    pub(crate) fn logical(&self) -> Option<Size> {
+        self.logical
+    }
+
+    /// Whether this is the surface that everything lies on.
+    pub(crate) fn is_parent(&self, surface: &WlSurface) -> bool {
+        self.parent == *surface
+    }
+
+    /// Whether a picture waits for a frame callback.
+    pub(crate) fn holds(&self) -> bool {
+        self.pace.holds()
+    }
+
+    /// The compositor gave the surface this logical size.
+    pub(crate) fn configure(
+        &mut self,
+        globals: &Globals,
+        qh: &QueueHandle<Desktop>,
+        size: Size,
+    ) -> Result<(), SurfaceError> {
+        if self.logical != Some(size) {
+            self.logical = Some(size);
+            self.parent_viewport.set_destination(size.w as i32, size.h as i32);
+        }
+        if self.background.is_empty() {
+            self.draw_background(globals, qh)?;
+        }
+        // Also where nothing changed: the acknowledgement takes effect with a commit.
+        self.parent.commit();
+        Ok(())
+    }
+
+    /// Changes the colour where no picture is.
+    pub(crate) fn set_color(
+        &mut self,
+        globals: &Globals,
+        qh: &QueueHandle<Desktop>,
+        color: Rgb,
+    ) -> Result<(), SurfaceError> {
+        if self.color == color {
+            return Ok(());
+        }
+        self.color = color;
+        if self.logical.is_some() {
+            self.draw_background(globals, qh)?;
+            self.parent.commit();
+        }
+        Ok(())
+    }
+
+    fn draw_background(&mut self, globals: &Globals, qh: &QueueHandle<Desktop>) -> Result<(), SurfaceError> {
+        let buffer = match &globals.single_pixel {
+            Some(manager) => {
+                // The whole range of 32 bits stands for 0 to 1.
+                let wide = |byte: u8| u32::from(byte) * 0x0101_0101;
+                let Rgb { r, g, b } = self.color;
+                let buffer = InFlight::default();
+                manager.create_u32_rgba_buffer(wide(r), wide(g), wide(b), u32::MAX, qh, buffer)
+            }
+            None => {
+                let mut memory = SharedMemory::new(4)?;
+                memory
+                    .bytes_mut()
+                    .copy_from_slice(&self.color.xrgb8888().to_le_bytes());
+                let pool = globals.shm.create_pool(memory.as_fd(), 4, qh, Quiet);
+                let buffer =
+                    pool.create_buffer(0, 1, 1, 4, wl_shm::Format::Xrgb8888, qh, InFlight::default());
+                pool.destroy();
+                buffer
+            }
+        };
+        self.parent.attach(Some(&buffer), 0, 0);
+        self.parent.damage_buffer(0, 0, 1, 1);
+        self.background.push(buffer);
+        while self.background.len() > 2 {
+            self.background.remove(0).destroy();
+        }
+        Ok(())
+    }
+
+    /// Shows a picture: at once, or when the compositor has taken the one before; whether it is on the screen, and when,
+    /// comes later under its token. A picture that was still waiting is given back: it will never be shown.
+    ///
+    /// False, and nothing done, while the surface is not configured or nothing of the picture would be seen.
+    pub(crate) fn show(
+        &mut self,
+        globals: &Globals,
+        qh: &QueueHandle<Desktop>,
+        content: &Content,
+        commit: Commit,
+    ) -> Result<(bool, Option<Held>), SurfaceError> {
+        let Some(logical) = self.logical else {
+            return Ok((false, None));
+        };
+        let basis = Basis {
+            plan: content.presentable.plan,
+            mode: content.mode,
+            pixels: commit.pixels,
+            logical,
+        };
+        let moved = self.basis != Some(basis);
+        let now = Instant::now();
+        let fast = self.pace.is_fast(now, commit.refresh);
+        if !moved && fast && self.pace.must_wait(now, commit.refresh) {
+            return Ok((true, self.pace.hold(content, commit.token)));
+        }
+        if moved {
+            let placement = surface_placement(&basis.plan, basis.mode, basis.pixels, basis.logical);
+            let Some(placement) = placement else {
+                return Ok((false, None));
+            };
+            self.basis = Some(basis);
+            if self.placement != Some(placement) {
+                self.place(placement);
+            }
+        }
+        let given_up = self.pace.take();
+        self.commit(globals, qh, content, commit.token, fast)?;
+        self.pace.committed(commit.token, now, fast);
+        if moved {
+            self.parent.commit();
+            self.subsurface.set_desync();
+        }
+        Ok((true, given_up))
+    }
+
+    /// A frame callback came: what waited for it is committed.
+    pub(crate) fn answered(
+        &mut self,
+        globals: &Globals,
+        qh: &QueueHandle<Desktop>,
+        token: u64,
+    ) -> Result<(), SurfaceError> {
+        if let Some(held) = self.pace.answered(token) {
+            self.commit(globals, qh, &held.content, held.token, true)?;
+            self.pace.committed(held.token, Instant::now(), true);
+        }
+        Ok(())
+    }
+
+    fn commit(
+        &mut self,
+        globals: &Globals,
+        qh: &QueueHandle<Desktop>,
+        content: &Content,
+        token: u64,
+        fast: bool,
+    ) -> Result<(), SurfaceError> {
+        let buffer = self.buffers.hold(&globals.shm, qh, &content.presentable.target)?;
+        self.picture.attach(Some(buffer), 0, 0);
+        // Not the customary largest rectangle: wlroots 0.15 scales damage by the viewport, and it overflows.
+        let Size { w, h } = content.presentable.target.target().size;
+        self.picture.damage_buffer(0, 0, w as i32, h as i32);
+        let asked = Asked {
+            surface: self.id,
+            token,
+        };
+        if let Some(presentation) = globals
+            .presentation
+            .as_ref()
+            .filter(|_| self.witness.asks_feedback())
+        {
+            presentation.feedback(&self.picture, qh, asked);
+        }
+        if fast || self.witness.asks_callback() {
+            self.picture.frame(qh, asked);
+        }
+        self.picture.commit();
+        Ok(())
+    }
+
+    /// Sets the new geometry; it takes effect when first the picture, then the parent is committed.
+    fn place(&mut self, placement: SurfacePlacement) {
+        self.subsurface.set_sync();
+        let (x, y) = placement.position;
+        self.subsurface.set_position(x, y);
+        let (w, h) = placement.destination;
+        self.picture_viewport.set_destination(w, h);
+        match placement.source {
+            Some(s) => self.picture_viewport.set_source(s.x, s.y, s.w, s.h),
+            // All four -1: no source.
+            None => self.picture_viewport.set_source(-1.0, -1.0, -1.0, -1.0),
+        }
+        let transform = Transform::try_from(placement.transform).unwrap_or(Transform::Normal);
+        self.picture.set_buffer_transform(transform);
+        self.placement = Some(placement);
+    }
+
+    /// Takes the picture away; the background colour remains. What waited is given back.
+    pub(crate) fn clear(&mut self) -> Option<Held> {
+        self.picture.attach(None, 0, 0);
+        self.picture.commit();
+        self.basis = None;
+        self.pace.take()
+    }
+
+    /// Destroys the buffers of targets that are gone.
+    pub(crate) fn forget_gone(&mut self) {
+        self.buffers.forget_gone();
+    }
+}
+
+impl Drop for Tree {
+    fn drop(&mut self) {
+        self.picture_viewport.destroy();
+        self.subsurface.destroy();
+        self.picture.destroy();
+        self.parent_viewport.destroy();
+        for buffer in &self.background {
+            buffer.destroy();
+        }
+    }
+}
