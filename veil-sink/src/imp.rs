@@ -19,7 +19,9 @@ use crate::{
     caps::{StreamFormat, template},
     frame::FrameError,
     painter::{PaintError, Painter, Rendered},
+    properties,
     route::RouteError,
+    standalone::{Settings, Standalone},
     stats::Count,
     tags::Tags,
 };
@@ -32,7 +34,7 @@ use std::sync::{
 };
 use veil_frame::presentable::Released;
 
-static CAT: LazyLock<gst::DebugCategory> = LazyLock::new(|| {
+pub(crate) static CAT: LazyLock<gst::DebugCategory> = LazyLock::new(|| {
     gst::DebugCategory::new(
         "veilsink",
         gst::DebugColorFlags::empty(),
@@ -57,11 +59,14 @@ pub struct VeilSink {
     stats: Arc<SinkStats>,
     released: Arc<Released>,
     description: Arc<Mutex<Description>>,
+    pub(crate) settings: Mutex<Settings>,
+    /// What shows the pictures if nobody else does; there between `start` and `stop`.
+    pub(crate) standalone: Mutex<Option<Standalone>>,
     /// The next QoS message tells of a frame that was given up here, not of a late one.
     own_drop: AtomicBool,
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     // A panic is turned into an element error by the bindings, and the element refuses to go on after it.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -96,6 +101,7 @@ impl VeilSink {
         &self,
         work: impl FnOnce(&mut Painter) -> Result<T, PaintError>,
     ) -> Result<T, gst::FlowError> {
+        self.check_shown()?;
         // The lock is let go before anything is posted: handlers of messages may call the element.
         let result = lock(&self.painter).as_mut().map(work);
         match result {
@@ -112,6 +118,39 @@ impl VeilSink {
     fn with_painter(&self, work: impl FnOnce(&mut Painter)) {
         if let Some(painter) = lock(&self.painter).as_mut() {
             work(painter);
+        }
+    }
+
+    /// Connects to the compositor, and starts a loop that shows pictures there, unless somebody else shows them.
+    fn stand_alone(&self) -> Result<(), gst::StateChangeError> {
+        if lock(&self.presenter).is_some() {
+            return Ok(());
+        }
+        let settings = lock(&self.settings).clone();
+        match Standalone::start(settings, self.obj().downgrade()) {
+            Ok(standalone) => {
+                *lock(&self.standalone) = Some(standalone);
+                Ok(())
+            }
+            Err(error) => {
+                gst::element_imp_error!(self, gst::ResourceError::NotFound, ("{error}"));
+                Err(gst::StateChangeError)
+            }
+        }
+    }
+
+    /// Ends that loop.
+    fn stand_down(&self) {
+        // Not with the lock held: the loop's end is waited for, and it may ask for a redraw.
+        let standalone = lock(&self.standalone).take();
+        drop(standalone);
+    }
+
+    /// Refuses frames when nothing can be shown any more; the error was posted when that happened.
+    fn check_shown(&self) -> Result<(), gst::FlowError> {
+        match &*lock(&self.standalone) {
+            Some(standalone) if standalone.is_lost() => Err(gst::FlowError::Error),
+            _ => Ok(()),
         }
     }
 
@@ -154,6 +193,18 @@ impl ObjectImpl for VeilSink {
         obj.set_qos(true);
         obj.set_sync(true);
     }
+
+    fn properties() -> &'static [glib::ParamSpec] {
+        properties::all()
+    }
+
+    fn set_property(&self, _: usize, value: &glib::Value, spec: &glib::ParamSpec) {
+        self.set_property_by_name(spec.name(), value);
+    }
+
+    fn property(&self, _: usize, spec: &glib::ParamSpec) -> glib::Value {
+        self.property_by_name(spec.name())
+    }
 }
 
 impl GstObjectImpl for VeilSink {}
@@ -162,7 +213,7 @@ impl ElementImpl for VeilSink {
     fn metadata() -> Option<&'static gst::subclass::ElementMetadata> {
         static METADATA: LazyLock<gst::subclass::ElementMetadata> = LazyLock::new(|| {
             gst::subclass::ElementMetadata::new(
-                "veil's wallpaper sink",
+                "Veil video sink",
                 "Sink/Video",
                 "Shows video on Wayland, behind everything else or in a window",
                 "The veil developers",
@@ -186,7 +237,16 @@ impl ElementImpl for VeilSink {
         &self,
         transition: gst::StateChange,
     ) -> Result<gst::StateChangeSuccess, gst::StateChangeError> {
+        // Here and not in `start`: a failure of that makes the base class post a second error, with less in it.
+        if transition == gst::StateChange::NullToReady {
+            self.stand_alone()?;
+        }
         let result = self.parent_change_state(transition);
+        if transition == gst::StateChange::ReadyToNull
+            || transition == gst::StateChange::NullToReady && result.is_err()
+        {
+            self.stand_down();
+        }
         if transition == gst::StateChange::PausedToReady {
             // The pad is inactive, no streaming thread is left.
             self.with_painter(Painter::reset);
@@ -206,7 +266,9 @@ impl ElementImpl for VeilSink {
 
 impl BaseSinkImpl for VeilSink {
     fn start(&self) -> Result<(), gst::ErrorMessage> {
-        let presenter = lock(&self.presenter).clone().ok_or_else(|| {
+        let own = || lock(&self.standalone).as_ref().map(Standalone::presenter);
+        let presenter = lock(&self.presenter).clone();
+        let presenter = presenter.or_else(own).ok_or_else(|| {
             gst::error_msg!(
                 gst::ResourceError::NotFound,
                 ["nobody to show pictures to: the sink has no presenter"]

@@ -21,8 +21,10 @@ mod mailbox;
 mod painter;
 mod planner;
 mod presenter;
+mod properties;
 mod ring;
 mod route;
+mod standalone;
 mod stats;
 mod tags;
 
@@ -30,14 +32,19 @@ pub use description::{Description, RouteDescription, RouteKind, StreamDescriptio
 pub use mailbox::{Mailbox, Submitted};
 pub use painter::Redraw;
 pub use presenter::{Capabilities, Presenter, SharedCapabilities};
+pub use standalone::{LayerKind, Mode};
 pub use stats::{SinkStats, StatsSnapshot};
 
 glib::wrapper! {
-    /// A `GstVideoSink` that gives its frames to a [`Presenter`].
+    /// A `GstVideoSink` that gives its frames to a [`Presenter`], or to one of its own.
     ///
-    /// It is made by type, has no factory and no rank, so no other sink and no installed plugin can take its place.
-    /// Properties are those of `GstVideoSink`, with `enable-last-sample` off, so that no buffer of the decoder is
-    /// pinned, `qos` and `sync` on, and a `max-lateness` of 20 ms.
+    /// With [`VeilSink::new`] it is made by type, has no factory and no rank, so no other sink and no installed plugin can
+    /// take its place. Without a presenter, as the plugin's element `veilsink`, it shows its frames itself: in a window or
+    /// as a wallpaper, by its properties `layer`, `output`, `mode`, `background-color`, `fullscreen`, `title`, `namespace`
+    /// and `display`; it is connected to the compositor from NULL→READY to READY→NULL.
+    ///
+    /// The other properties are those of `GstVideoSink`, with `enable-last-sample` off, so that no buffer of the decoder
+    /// is pinned, `qos` and `sync` on, and a `max-lateness` of 20 ms.
     ///
     /// A paused sink has given its first frame to the presenter, as `GstVideoSink` has it.
     pub struct VeilSink(ObjectSubclass<imp::VeilSink>)
@@ -75,4 +82,17 @@ impl VeilSink {
     pub fn redraw(&self) -> Redraw {
         self.imp().redraw()
     }
+}
+
+/// Registers the elements of a plugin: `veilsink` and, under its other name, `veil-sink`. Neither has a rank, so nothing
+/// picks them by itself.
+///
+/// # Errors
+/// When GStreamer refuses to register them.
+pub fn register(plugin: &gst::Plugin) -> Result<(), glib::BoolError> {
+    use gst::prelude::*;
+    for name in ["veilsink", "veil-sink"] {
+        gst::Element::register(Some(plugin), name, gst::Rank::NONE, VeilSink::static_type())?;
+    }
+    Ok(())
 }
