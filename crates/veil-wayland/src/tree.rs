@@ -1,6 +1,6 @@
 //! A surface in one colour, and on it a subsurface with the picture: what a wallpaper and a window have in common.
 //!
-//! The parent is one pixel in the background colour, stretched by a viewport. The subsurface is desynchronised, so a new
+//! The parent is a small buffer in the background colour, stretched by a viewport. The subsurface is desynchronised, so a new
 //! picture is one commit; only when its geometry changes do both surfaces commit together.
 
 use crate::{
@@ -8,7 +8,7 @@ use crate::{
     buffer::{Buffers, InFlight, Quiet},
     desktop::Desktop,
     globals::Globals,
-    memory::SharedMemory,
+    memory::{MemoryError, SharedMemory},
     pace::{Held, Pace},
     placement::{SurfacePlacement, surface_placement},
     presentation::{Asked, Witness},
@@ -27,6 +27,36 @@ use wayland_client::{
     },
 };
 use wayland_protocols::wp::viewporter::client::wp_viewport::WpViewport;
+
+/// Logical pixels that one pixel of a background in shared memory is stretched to, at most.
+const STRETCH: u32 = 8;
+
+/// A buffer in one colour for a surface of this size.
+///
+/// One pixel would do, were it not for pixman, by which a compositor without a GPU draws: it steps through the source in
+/// 65 536ths of a pixel, and so leaves the source before the last row is drawn. Up to 8 192 rows, an eighth of the size
+/// keeps the error below half a step.
+fn background_buffer(
+    globals: &Globals,
+    qh: &QueueHandle<Desktop>,
+    color: Rgb,
+    size: Size,
+) -> Result<WlBuffer, MemoryError> {
+    let (w, h) = (size.w.div_ceil(STRETCH).max(1), size.h.div_ceil(STRETCH).max(1));
+    let len = w as usize * h as usize * 4;
+    let mut memory = SharedMemory::new(len)?;
+    let pixel = color.xrgb8888().to_le_bytes();
+    for bytes in memory.bytes_mut().chunks_exact_mut(4) {
+        bytes.copy_from_slice(&pixel);
+    }
+    // A surface of 65 535 by 65 535 still fits.
+    let pool = globals.shm.create_pool(memory.as_fd(), len as i32, qh, Quiet);
+    let (w, h) = (w as i32, h as i32);
+    let format = wl_shm::Format::Xrgb8888;
+    let buffer = pool.create_buffer(0, w, h, w * 4, format, qh, InFlight::default());
+    pool.destroy();
+    Ok(buffer)
+}
 
 /// What the placement was computed from.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -58,7 +88,7 @@ pub(crate) struct Tree {
     picture: WlSurface,
     picture_viewport: WpViewport,
     buffers: Buffers,
-    /// The stretched pixel, and the one before, which the compositor may still read.
+    /// The stretched buffer, and the one before, which the compositor may still read.
     background: Vec<WlBuffer>,
     color: Rgb,
     logical: Option<Size>,
@@ -132,8 +162,6 @@ impl Tree {
         if self.logical != Some(size) {
             self.logical = Some(size);
             self.parent_viewport.set_destination(size.w as i32, size.h as i32);
-        }
-        if self.background.is_empty() {
             self.draw_background(globals, qh)?;
         }
         // Also where nothing changed: the acknowledgement takes effect with a commit.
@@ -168,20 +196,11 @@ impl Tree {
                 let buffer = InFlight::default();
                 manager.create_u32_rgba_buffer(wide(r), wide(g), wide(b), u32::MAX, qh, buffer)
             }
-            None => {
-                let mut memory = SharedMemory::new(4)?;
-                memory
-                    .bytes_mut()
-                    .copy_from_slice(&self.color.xrgb8888().to_le_bytes());
-                let pool = globals.shm.create_pool(memory.as_fd(), 4, qh, Quiet);
-                let buffer =
-                    pool.create_buffer(0, 1, 1, 4, wl_shm::Format::Xrgb8888, qh, InFlight::default());
-                pool.destroy();
-                buffer
-            }
+            None => background_buffer(globals, qh, self.color, self.logical.unwrap_or_default())?,
         };
         self.parent.attach(Some(&buffer), 0, 0);
-        self.parent.damage_buffer(0, 0, 1, 1);
+        // More than the buffer has, and not the customary largest rectangle: see `commit`.
+        self.parent.damage_buffer(0, 0, 4096, 4096);
         self.background.push(buffer);
         while self.background.len() > 2 {
             self.background.remove(0).destroy();
