@@ -44,7 +44,9 @@ fn wander(sway: &Sway, seed: u64) -> Result<()> {
         ];
         pipeline.set_state(states[(random >> 60) as usize % 4])?;
         if random >> 56 & 3 == 0 {
-            let _ = pipeline.state(gst::ClockTime::from_seconds(30));
+            // Not for long: a pipeline whose target changes to and fro while it prerolls may forget to go on (GstBin,
+            // "state continue aborted due to intervening change").
+            let _ = pipeline.state(gst::ClockTime::from_mseconds(200));
         }
     }
     pipeline.set_state(gst::State::Null)?;

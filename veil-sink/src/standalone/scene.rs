@@ -22,6 +22,8 @@ pub(super) struct Scene {
     newest: Option<Presentable>,
     last_token: u64,
     closes: u32,
+    /// The window shows nothing yet.
+    opening: bool,
 }
 
 impl Scene {
@@ -45,6 +47,7 @@ impl Scene {
             newest: None,
             last_token: 0,
             closes: 0,
+            opening: false,
         };
         if let Some(name) = &scene.settings.output {
             let outputs = scene.display.desktop_ref().outputs();
@@ -89,7 +92,10 @@ impl Scene {
                     surface,
                     token,
                     shown,
-                } => self.presenter.statistics.note(surface, token, shown),
+                } => {
+                    self.opening = false;
+                    self.presenter.statistics.note(surface, token, shown);
+                }
             }
         }
     }
@@ -228,6 +234,7 @@ impl Scene {
             color: self.settings.color(),
         };
         let on = self.chosen_output();
+        self.opening = true;
         self.presenter.statistics.add(SurfaceId::Window, "window");
         self.display.desktop().create_window(&settings, on);
     }
@@ -252,9 +259,9 @@ impl Scene {
         }
     }
 
-    /// Whether a picture's turn depends on what the compositor says.
+    /// Whether a picture's turn depends on what the compositor says: the next one's, or that of a new window's first.
     pub(super) fn waits_for_compositor(&self) -> bool {
-        self.display.desktop_ref().holds_pictures()
+        self.opening || self.display.desktop_ref().holds_pictures()
     }
 
     /// A property was changed, or the end has come, which is the loop's.
