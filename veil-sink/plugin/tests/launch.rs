@@ -4,7 +4,7 @@ mod common;
 
 use anyhow::{Context, Result, ensure};
 use common::{Launch, gst};
-use veil_testkit::{GENEROUS, Ran, Shot, Sway, Weston};
+use veil_testkit::{GENEROUS, Group, Ran, Shot, Sway, Weston, clips};
 
 /// White, yellow, cyan, green, magenta, red, blue: the upper two thirds of videotestsrc's picture, in RGB.
 const BARS: [[u8; 3]; 7] = [
@@ -311,6 +311,40 @@ fn nothing_leaks() -> Result<()> {
             .filter(|line| !line.contains("new format string"))
             .collect();
         ensure!(left.is_empty(), "{left:#?}");
+    }
+    Ok(())
+}
+
+/// Each line of docs/veilsink.md shows something.
+#[test]
+fn the_lines_of_the_document_work() -> Result<()> {
+    let document = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/veilsink.md"))?;
+    let lines: Vec<_> = document
+        .lines()
+        .filter_map(|line| line.strip_prefix("    "))
+        .filter(|line| line.contains("gst-launch-1.0 "))
+        .collect();
+    ensure!(lines.len() == 10, "{lines:#?}");
+    let clip = clips::quadrants_video(320, 180)?;
+    let picture = clips::quadrants(320, 180)?;
+    for line in lines {
+        let sway = Sway::builder()
+            .output("640x360")
+            .config("default_border none")
+            .start()?;
+        let empty = sway.screenshot("HEADLESS-1")?;
+        let line = line
+            .replace("/tmp/clip.mp4", &clip.to_string_lossy())
+            .replace("/tmp/picture.png", &picture.to_string_lossy())
+            .replace("DP-1", "HEADLESS-1");
+        let mut command = gst(sway.session(), "sh")?;
+        command.args(["-c", &format!("exec env {line}")]);
+        let mut group = Group::spawn(&command, &sway.session().folder().join("line.log"))?;
+        let shown = sway.wait_for_picture("HEADLESS-1", "a line of the document", GENEROUS, |shot| {
+            shot.mean_difference(&empty) > 5.0
+        });
+        group.check_alive()?;
+        shown.with_context(|| format!("{line}: {}", group.log()))?;
     }
     Ok(())
 }
