@@ -51,9 +51,7 @@ impl Desk {
 
     /// `veil set` with these arguments, to its end.
     pub fn set<A: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = A>) -> Result<Ran> {
-        let mut all = vec![OsStr::new("set").to_owned()];
-        all.extend(arguments.into_iter().map(|argument| argument.as_ref().to_owned()));
-        self.daemon.client(all)
+        self.daemon.set(arguments)
     }
 
     /// Starts `veil` with these arguments and does not wait for it. Its output is thrown away.
@@ -128,22 +126,12 @@ impl Desk {
         what: &str,
         condition: impl Fn(&Value) -> bool,
     ) -> Result<Value> {
-        let find = |status: &Value| {
-            let mut all = status["outputs"].as_array().into_iter().flatten();
-            all.find(|output| output["name"] == name).cloned()
-        };
-        let status = self.daemon.wait_status(what, GENEROUS, |status| {
-            find(status).is_some_and(|output| condition(&output))
-        })?;
-        find(&status).context("the output is gone")
+        self.daemon.wait_output(name, what, condition)
     }
 
     /// Waits until an output has shown this many more frames than now.
     pub fn wait_frames(&mut self, output: &str, more: u64) -> Result<Value> {
-        let goal = self.daemon.frames_shown(output)? + more;
-        self.wait_output(output, &format!("{more} more frames on {output}"), |output| {
-            output["frames"]["shown"].as_u64() >= Some(goal)
-        })
+        self.daemon.wait_frames(output, more)
     }
 
     fn first_output(&self) -> Result<String> {

@@ -20,6 +20,7 @@
 pub mod clips;
 mod desk;
 mod group;
+pub mod mock;
 mod process;
 mod screenshot;
 mod session;

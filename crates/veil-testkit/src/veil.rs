@@ -205,6 +205,38 @@ impl Daemon {
         found.with_context(|| format!("the last status: {last}\n{}", self.group.log_tail()))
     }
 
+    /// Waits until one output's part of the status satisfies `condition`, and returns it.
+    pub fn wait_output(
+        &mut self,
+        name: &str,
+        what: &str,
+        condition: impl Fn(&Value) -> bool,
+    ) -> Result<Value> {
+        let find = |status: &Value| {
+            let mut all = status["outputs"].as_array().into_iter().flatten();
+            all.find(|output| output["name"] == name).cloned()
+        };
+        let status = self.wait_status(what, crate::GENEROUS, |status| {
+            find(status).is_some_and(|output| condition(&output))
+        })?;
+        find(&status).context("the output is gone")
+    }
+
+    /// Waits until an output has shown this many more frames than now.
+    pub fn wait_frames(&mut self, output: &str, more: u64) -> Result<Value> {
+        let goal = self.frames_shown(output)? + more;
+        self.wait_output(output, &format!("{more} more frames on {output}"), |output| {
+            output["frames"]["shown"].as_u64() >= Some(goal)
+        })
+    }
+
+    /// `veil set` with these arguments, to its end.
+    pub fn set<A: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = A>) -> Result<Ran> {
+        let mut all = vec![OsStr::new("set").to_owned()];
+        all.extend(arguments.into_iter().map(|argument| argument.as_ref().to_owned()));
+        self.client(all)
+    }
+
     /// Waits until the log holds this text.
     pub fn wait_log(&mut self, text: &str, limit: Duration) -> Result<()> {
         let found = wait_for(&format!("\"{text}\" in the log"), limit, || {

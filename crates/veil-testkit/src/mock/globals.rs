@@ -1,0 +1,148 @@
+//! The globals that a test may choose from.
+
+use wayland_protocols::wp::fractional_scale::v1::server::wp_fractional_scale_manager_v1::WpFractionalScaleManagerV1;
+use wayland_protocols::wp::presentation_time::server::wp_presentation::WpPresentation;
+use wayland_protocols::wp::single_pixel_buffer::v1::server::wp_single_pixel_buffer_manager_v1::WpSinglePixelBufferManagerV1;
+use wayland_protocols::wp::viewporter::server::wp_viewporter::WpViewporter;
+use wayland_protocols::xdg::shell::server::xdg_wm_base::XdgWmBase;
+use wayland_protocols::xdg::xdg_output::zv1::server::zxdg_output_manager_v1::ZxdgOutputManagerV1;
+use wayland_protocols_wlr::layer_shell::v1::server::zwlr_layer_shell_v1::ZwlrLayerShellV1;
+use wayland_server::backend::GlobalId;
+use wayland_server::protocol::{
+    wl_compositor::WlCompositor,
+    wl_output::WlOutput,
+    wl_shm::{self, WlShm},
+    wl_subcompositor::WlSubcompositor,
+};
+use wayland_server::{Client, DataInit, DisplayHandle, GlobalDispatch, New, Resource};
+
+use super::node::Handle;
+use super::output::{MockOutput, Named, Screen};
+use super::record::Role;
+use super::refresh::Clock;
+use super::state::State;
+
+/// CLOCK_MONOTONIC, as `wp_presentation.clock_id` names it.
+const MONOTONIC: u32 = 1;
+
+macro_rules! globals {
+    ($($(#[$doc:meta])* $name:ident: $interface:ty = $version:literal $(, $bound:expr)?;)+) => {
+        /// A global of a [`Mock`](super::Mock), outputs apart.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum Global {
+            $($(#[$doc])* $name,)+
+        }
+
+        impl Global {
+            /// All of them.
+            pub const ALL: &[Self] = &[$(Self::$name),+];
+
+            fn create(self, display: &DisplayHandle) -> GlobalId {
+                match self {
+                    $(Self::$name => display.create_global::<State, $interface, ()>($version, ()),)+
+                }
+            }
+        }
+
+        $(impl GlobalDispatch<$interface, ()> for State {
+            fn bind(
+                state: &mut Self,
+                _: &DisplayHandle,
+                _: &Client,
+                resource: New<$interface>,
+                (): &(),
+                init: &mut DataInit<'_, Self>,
+            ) {
+                let bound = init.init(resource, ());
+                state.bound.push((<$interface>::interface().name.to_owned(), bound.version()));
+                $(($bound)(&bound);)?
+            }
+        })+
+    };
+}
+
+globals! {
+    /// `wl_compositor`.
+    Compositor: WlCompositor = 5;
+    /// `wl_subcompositor`.
+    Subcompositor: WlSubcompositor = 1;
+    /// `wl_shm`, with the two formats that it must have.
+    Shm: WlShm = 1, |shm: &WlShm| {
+        shm.format(wl_shm::Format::Argb8888);
+        shm.format(wl_shm::Format::Xrgb8888);
+    };
+    /// `wp_viewporter`.
+    Viewporter: WpViewporter = 1;
+    /// `wp_presentation`.
+    Presentation: WpPresentation = 1, |presentation: &WpPresentation| presentation.clock_id(MONOTONIC);
+    /// `wp_single_pixel_buffer_manager_v1`.
+    SinglePixel: WpSinglePixelBufferManagerV1 = 1;
+    /// `wp_fractional_scale_manager_v1`.
+    FractionalScale: WpFractionalScaleManagerV1 = 1;
+    /// `zwlr_layer_shell_v1`.
+    LayerShell: ZwlrLayerShellV1 = 4;
+    /// `xdg_wm_base`.
+    WmBase: XdgWmBase = 3;
+    /// `zxdg_output_manager_v1`.
+    XdgOutput: ZxdgOutputManagerV1 = 3;
+}
+
+impl State {
+    pub(super) fn add_global(&mut self, global: Global) {
+        let id = global.create(&self.display);
+        self.globals.push((global, id));
+    }
+
+    pub(super) fn remove_global(&mut self, global: Global) {
+        let display = self.display.clone();
+        self.globals.retain(|(known, id)| {
+            if *known == global {
+                display.disable_global::<Self>(id.clone());
+            }
+            *known != global
+        });
+    }
+
+    pub(super) fn add_screen(&mut self, spec: MockOutput) {
+        let named = Named(spec.name.clone());
+        let global = self.display.create_global::<Self, WlOutput, Named>(4, named);
+        self.screens.push(Screen {
+            spec,
+            global,
+            resources: Vec::new(),
+            xdg: Vec::new(),
+            clock: Clock::new(),
+        });
+    }
+
+    /// An output goes. What waited for its next refresh waits for ever.
+    pub(super) fn remove_screen(&mut self, name: &str, close: bool) -> bool {
+        let Some(at) = self.screens.iter().position(|screen| screen.spec.name == name) else {
+            return false;
+        };
+        if close {
+            self.close(name);
+        }
+        let screen = self.screens.remove(at);
+        // Not removed altogether: a client may be about to bind it, and must not end for that.
+        self.display.disable_global::<Self>(screen.global);
+        true
+    }
+
+    /// Closes all layer surfaces and windows on an output.
+    pub(super) fn close(&mut self, name: &str) {
+        for id in self.on_output(name) {
+            let Some(node) = self.surfaces.get_mut(&id) else {
+                continue;
+            };
+            match &node.handle {
+                Some(Handle::Layer(layer)) => layer.closed(),
+                Some(Handle::Window(_, window)) => window.close(),
+                None => {}
+            }
+            if let Role::Layer(layer) = &mut node.role {
+                layer.closed = true;
+            }
+        }
+    }
+}

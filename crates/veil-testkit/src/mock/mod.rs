@@ -1,0 +1,157 @@
+//! A compositor that does what a test tells it to, for what real ones do not do on demand.
+//!
+//! ```no_run
+//! use veil_testkit::{Daemon, clips, mock::{Mock, MockOutput, Pace}, veil_bin};
+//!
+//! # fn main() -> anyhow::Result<()> {
+//! let mock = Mock::builder().output(MockOutput::new("DP-1", 640, 360)).start()?;
+//! let clip = clips::plain([200, 30, 30])?;
+//! let _daemon = Daemon::start(mock.session(), &veil_bin(None)?, ["--input".as_ref(), clip.as_os_str()])?;
+//! mock.wait_for_picture("DP-1", "red", |shot| shot.is_plain([200, 30, 30], 3))?;
+//! // The screen is off: nobody asks for frames any more.
+//! mock.change("DP-1", |output| output.pace = Pace::ByHand)?;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! It has a thread of its own and behaves like a simple, correct compositor until it is told otherwise: surfaces get
+//! the output's size, outputs refresh at the rate of their mode (with presentation times that are exact multiples of
+//! their period), buffers are released when another is on the screen. Every method may be called at any time; what it
+//! does has been sent when it returns.
+//!
+//! A client that breaks a rule for which real compositors end it is ended too; what they would only show as a wrong
+//! picture (a buffer that is attached before it was released) is among the [`complaints`](Mock::complaints).
+
+mod buffer;
+mod commit;
+mod globals;
+mod layer;
+mod node;
+mod orders;
+mod output;
+mod picture;
+mod record;
+mod refresh;
+mod seen;
+mod server;
+mod state;
+mod surface;
+mod viewport;
+mod window;
+
+pub use globals::Global;
+pub use output::{Configures, MockOutput};
+pub use record::{Area, Commit, Layer, Role, Surface, SurfaceId};
+pub use refresh::{Pace, Releases};
+
+use std::collections::BTreeSet;
+use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+
+use anyhow::{Context, Result};
+use wayland_server::{Display, ListeningSocket};
+
+use crate::session::Session;
+use server::Shared;
+use state::State;
+
+/// What a [`Mock`] is started with.
+#[derive(Clone, Debug)]
+pub struct MockBuilder {
+    outputs: Vec<MockOutput>,
+    globals: BTreeSet<Global>,
+    releases: Releases,
+}
+
+impl MockBuilder {
+    /// One more output. Without any there is none.
+    pub fn output(mut self, output: MockOutput) -> Self {
+        self.outputs.push(output);
+        self
+    }
+
+    /// Without a global: all are there unless one is left out.
+    pub fn without(mut self, global: Global) -> Self {
+        self.globals.remove(&global);
+        self
+    }
+
+    /// With another time at which buffers are released.
+    pub fn releases(mut self, releases: Releases) -> Self {
+        self.releases = releases;
+        self
+    }
+
+    /// Starts it.
+    pub fn start(self) -> Result<Mock> {
+        let session = Session::new("wayland-mock")?;
+        let listener = ListeningSocket::bind_absolute(session.runtime_dir().join(session.display()))?;
+        let display = Display::<State>::new().context("cannot make a Wayland display")?;
+        let mut state = State::new(display.handle());
+        state.releases = self.releases;
+        for global in self.globals {
+            state.add_global(global);
+        }
+        for output in self.outputs {
+            state.add_screen(output);
+        }
+        let (wake, woken) = UnixStream::pair()?;
+        wake.set_nonblocking(true)?;
+        woken.set_nonblocking(true)?;
+        let shared = Arc::new(Shared::new(state, wake));
+        let thread = {
+            let shared = Arc::clone(&shared);
+            std::thread::Builder::new()
+                .name("mock".into())
+                .spawn(move || server::serve(&shared, display, &listener, &woken))?
+        };
+        Ok(Mock {
+            shared,
+            session,
+            thread: Some(thread),
+        })
+    }
+}
+
+/// A running mock compositor. It ends when this is dropped.
+#[derive(Debug)]
+pub struct Mock {
+    shared: Arc<Shared>,
+    session: Session,
+    thread: Option<JoinHandle<Result<()>>>,
+}
+
+impl Mock {
+    /// To say what it shall have.
+    pub fn builder() -> MockBuilder {
+        MockBuilder {
+            outputs: Vec::new(),
+            globals: Global::ALL.iter().copied().collect(),
+            releases: Releases::default(),
+        }
+    }
+
+    /// With all globals, and one output of this size.
+    pub fn start(name: &str, width: u32, height: u32) -> Result<Self> {
+        Self::builder()
+            .output(MockOutput::new(name, width, height))
+            .start()
+    }
+
+    /// Its folders and environment, for the programs that are to be its clients.
+    pub fn session(&self) -> &Session {
+        &self.session
+    }
+}
+
+impl Drop for Mock {
+    fn drop(&mut self) {
+        self.shared.end();
+        if let Some(thread) = self.thread.take()
+            && !matches!(thread.join(), Ok(Ok(())))
+        {
+            eprintln!("the mock compositor failed");
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! One surface: what is shown, and what waits for a commit.
+
+use wayland_protocols::wp::presentation_time::server::wp_presentation_feedback::WpPresentationFeedback;
+use wayland_protocols::xdg::shell::server::{xdg_surface::XdgSurface, xdg_toplevel::XdgToplevel};
+use wayland_protocols_wlr::layer_shell::v1::server::zwlr_layer_surface_v1::ZwlrLayerSurfaceV1;
+use wayland_server::Resource;
+use wayland_server::protocol::{wl_buffer::WlBuffer, wl_callback::WlCallback, wl_surface::WlSurface};
+
+use super::buffer::Buffer;
+use super::record::{Area, Role, SurfaceId};
+
+/// What requests change, and a commit brings into force.
+#[derive(Debug, Default)]
+pub(super) struct Changes {
+    pub(super) buffer: Option<Option<WlBuffer>>,
+    pub(super) damage: Vec<Area>,
+    pub(super) input: Option<Option<Vec<Area>>>,
+    pub(super) transform: Option<u32>,
+    pub(super) scale: Option<i32>,
+    pub(super) source: Option<Option<[f64; 4]>>,
+    pub(super) destination: Option<Option<(i32, i32)>>,
+    pub(super) callbacks: Vec<WlCallback>,
+    pub(super) feedback: Vec<WpPresentationFeedback>,
+}
+
+/// How the compositor reaches the client's object for a surface's role.
+#[derive(Clone, Debug)]
+pub(super) enum Handle {
+    Layer(ZwlrLayerSurfaceV1),
+    Window(XdgSurface, XdgToplevel),
+}
+
+/// One surface.
+#[derive(Debug)]
+pub(super) struct Node {
+    pub(super) resource: WlSurface,
+    pub(super) role: Role,
+    pub(super) handle: Option<Handle>,
+    pub(super) children: Vec<SurfaceId>,
+    pub(super) pending: Changes,
+    /// What a synchronised subsurface has committed and its parent not yet.
+    pub(super) cached: Changes,
+    pub(super) next_position: Option<(i32, i32)>,
+    pub(super) buffer: Option<WlBuffer>,
+    pub(super) source: Option<[f64; 4]>,
+    pub(super) destination: Option<(i32, i32)>,
+    pub(super) transform: u32,
+    pub(super) scale: i32,
+    pub(super) input: Option<Vec<Area>>,
+    pub(super) commits: u64,
+    pub(super) callbacks: Vec<WlCallback>,
+    pub(super) feedback: Vec<WpPresentationFeedback>,
+    /// Buffers that it showed before and that were not released.
+    pub(super) held: Vec<WlBuffer>,
+    /// Serials of configure events that wait to be acknowledged.
+    pub(super) serials: Vec<u32>,
+    pub(super) acknowledged: bool,
+}
+
+impl Node {
+    pub(super) fn new(resource: WlSurface) -> Self {
+        Self {
+            resource,
+            role: Role::None,
+            handle: None,
+            children: Vec::new(),
+            pending: Changes::default(),
+            cached: Changes::default(),
+            next_position: None,
+            buffer: None,
+            source: None,
+            destination: None,
+            transform: 0,
+            scale: 1,
+            input: None,
+            commits: 0,
+            callbacks: Vec::new(),
+            feedback: Vec::new(),
+            held: Vec::new(),
+            serials: Vec::new(),
+            acknowledged: false,
+        }
+    }
+
+    /// `ack_configure`. False if there was no such configure.
+    pub(super) fn acknowledge(&mut self, serial: u32) -> bool {
+        let Some(at) = self.serials.iter().position(|known| *known == serial) else {
+            return false;
+        };
+        self.serials.drain(..=at);
+        self.acknowledged = true;
+        if let Role::Layer(layer) = &mut self.role {
+            layer.acknowledged = Some(serial);
+        }
+        true
+    }
+
+    /// Width and height of what it shows, before a viewport: the buffer turned upright and scaled.
+    pub(super) fn content_size(&self) -> Option<(i32, i32)> {
+        let (w, h) = self.buffer.as_ref().and_then(size_of)?;
+        let (w, h) = if self.transform % 2 == 1 { (h, w) } else { (w, h) };
+        Some((w / self.scale.max(1), h / self.scale.max(1)))
+    }
+}
+
+impl Changes {
+    pub(super) fn is_empty(&self) -> bool {
+        self.buffer.is_none()
+            && self.input.is_none()
+            && self.transform.is_none()
+            && self.scale.is_none()
+            && self.source.is_none()
+            && self.destination.is_none()
+            && self.callbacks.is_empty()
+            && self.feedback.is_empty()
+    }
+
+    /// Lays newer changes over these. A buffer that will never be shown now is returned.
+    pub(super) fn merge(&mut self, newer: Self) -> Option<Option<WlBuffer>> {
+        let replaced = if newer.buffer.is_some() {
+            std::mem::replace(&mut self.buffer, newer.buffer)
+        } else {
+            None
+        };
+        self.damage.extend(newer.damage);
+        self.input = newer.input.or(self.input.take());
+        self.transform = newer.transform.or(self.transform);
+        self.scale = newer.scale.or(self.scale);
+        self.source = newer.source.or(self.source);
+        self.destination = newer.destination.or(self.destination);
+        self.callbacks.extend(newer.callbacks);
+        for feedback in self.feedback.drain(..) {
+            feedback.discarded();
+        }
+        self.feedback = newer.feedback;
+        replaced
+    }
+}
+
+pub(super) fn size_of(buffer: &WlBuffer) -> Option<(i32, i32)> {
+    buffer.data::<Buffer>().map(Buffer::size)
+}

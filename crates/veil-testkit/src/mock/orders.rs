@@ -1,0 +1,158 @@
+//! What a mock can be told to do.
+
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use wayland_server::backend::DisconnectReason;
+use wayland_server::backend::protocol::ProtocolError;
+
+use super::{Configures, Global, Mock, MockOutput, Pace, Releases};
+
+/// What it can be told to do.
+impl Mock {
+    /// Plugs an output in.
+    pub fn plug(&self, output: MockOutput) {
+        self.shared.with(|state| state.add_screen(output));
+    }
+
+    /// Pulls an output's plug: its layer surfaces are closed, then it goes. What waits for its refresh waits for ever.
+    pub fn unplug(&self, output: &str) -> Result<()> {
+        self.remove(output, true)
+    }
+
+    /// As [`Mock::unplug`], but nobody closes the surfaces, and the client sees only the global go.
+    pub fn unplug_silently(&self, output: &str) -> Result<()> {
+        self.remove(output, false)
+    }
+
+    fn remove(&self, output: &str, close: bool) -> Result<()> {
+        if self.shared.with(|state| state.remove_screen(output, close)) {
+            Ok(())
+        } else {
+            bail!("there is no output {output}")
+        }
+    }
+
+    /// Changes an output, tells the clients, and, unless that is left to the test, gives its surfaces their new size.
+    pub fn change(&self, output: &str, change: impl FnOnce(&mut MockOutput)) -> Result<()> {
+        self.shared.with(|state| {
+            let screen = state
+                .screen_mut(output)
+                .with_context(|| format!("there is no output {output}"))?;
+            let before = screen.spec.clone();
+            change(&mut screen.spec);
+            let visible = |spec: &MockOutput| MockOutput {
+                pace: Pace::default(),
+                configures: Configures::default(),
+                ..spec.clone()
+            };
+            if visible(&before) == visible(&screen.spec) {
+                return Ok(());
+            }
+            screen.announce();
+            let (logical, by_hand) = (
+                screen.spec.logical(),
+                screen.spec.configures != Configures::WithSize,
+            );
+            if before.logical() != logical && !by_hand {
+                for id in state.on_output(output) {
+                    state.configure(id, logical);
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// Sends the layer surfaces and windows on an output a size, which may be 0x0.
+    pub fn configure(&self, output: &str, width: u32, height: u32) {
+        self.shared.with(|state| {
+            for id in state.on_output(output) {
+                state.configure(id, (width, height));
+            }
+        });
+    }
+
+    /// Closes the layer surfaces and windows on an output.
+    pub fn close(&self, output: &str) {
+        self.shared.with(|state| state.close(output));
+    }
+
+    /// An output shows what was committed to it, at this time of the presentation clock: frame callbacks are done,
+    /// feedback is presented, buffers are released if it is their time.
+    pub fn refresh(&self, output: &str, at: Duration) {
+        self.shared.with(|state| state.refresh(output, at));
+    }
+
+    /// Feedback of what was committed on an output is discarded: it was never seen.
+    pub fn discard(&self, output: &str) {
+        self.shared.with(|state| state.discard(output));
+    }
+
+    /// From now on releases buffers at another time.
+    pub fn set_releases(&self, releases: Releases) {
+        self.shared.with(|state| state.releases = releases);
+    }
+
+    /// Releases all buffers that are not shown any more.
+    pub fn release_held(&self) {
+        self.shared.with(|state| {
+            for id in state.surfaces.keys().copied().collect::<Vec<_>>() {
+                state.release_held(id);
+            }
+        });
+    }
+
+    /// Does not read its clients' requests any more, while it goes on sending; or reads again.
+    pub fn set_reading(&self, reading: bool) {
+        self.shared.with(|state| state.reading = reading);
+    }
+
+    /// Releases every buffer that it knows, shown or not: with [`Mock::set_reading`] false, the way to have a client go
+    /// on until its socket is full.
+    pub fn release_blindly(&self) {
+        self.shared.with(|state| {
+            for node in state.surfaces.values_mut() {
+                node.held.clear();
+            }
+            for buffer in &state.buffers {
+                buffer.release();
+            }
+        });
+    }
+
+    /// Offers a global.
+    pub fn offer(&self, global: Global) {
+        self.shared.with(|state| state.add_global(global));
+    }
+
+    /// Offers a global no longer. Objects that were made of it live on.
+    pub fn withdraw(&self, global: Global) {
+        self.shared.with(|state| state.remove_global(global));
+    }
+
+    /// Ends every client with a protocol error.
+    pub fn fail(&self, message: &str) {
+        self.shared.with(|state| {
+            let display = state.display.clone();
+            for client in state.clients.drain(..) {
+                let error = ProtocolError {
+                    code: 3,
+                    object_id: 1,
+                    object_interface: "wl_display".into(),
+                    message: message.into(),
+                };
+                client.kill(&display, error);
+            }
+        });
+    }
+
+    /// Closes every client's connection without a word, as a compositor that crashed.
+    pub fn disconnect(&self) {
+        self.shared.with(|state| {
+            let handle = state.display.backend_handle();
+            for client in state.clients.drain(..) {
+                handle.kill_client(client.id(), DisconnectReason::ConnectionClosed);
+            }
+        });
+    }
+}

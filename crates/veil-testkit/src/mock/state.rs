@@ -1,0 +1,194 @@
+//! All that the mock knows.
+
+use std::collections::BTreeMap;
+
+use wayland_server::backend::GlobalId;
+use wayland_server::protocol::{wl_buffer::WlBuffer, wl_surface::WlSurface};
+use wayland_server::{Client, DisplayHandle};
+
+use super::globals::Global;
+use super::node::{Handle, Node, size_of};
+use super::output::{Configures, Screen};
+use super::record::{Commit, Role, Surface, SurfaceId};
+use super::refresh::Releases;
+
+/// All that the mock knows.
+#[derive(Debug)]
+pub(super) struct State {
+    pub(super) display: DisplayHandle,
+    pub(super) clients: Vec<Client>,
+    pub(super) globals: Vec<(Global, GlobalId)>,
+    pub(super) bound: Vec<(String, u32)>,
+    pub(super) screens: Vec<Screen>,
+    pub(super) surfaces: BTreeMap<SurfaceId, Node>,
+    pub(super) buffers: Vec<WlBuffer>,
+    pub(super) commits: Vec<Commit>,
+    pub(super) complaints: Vec<String>,
+    pub(super) releases: Releases,
+    pub(super) reading: bool,
+    last_surface: u32,
+    last_serial: u32,
+}
+
+impl State {
+    pub(super) fn new(display: DisplayHandle) -> Self {
+        Self {
+            display,
+            clients: Vec::new(),
+            globals: Vec::new(),
+            bound: Vec::new(),
+            screens: Vec::new(),
+            surfaces: BTreeMap::new(),
+            buffers: Vec::new(),
+            commits: Vec::new(),
+            complaints: Vec::new(),
+            releases: Releases::default(),
+            reading: true,
+            last_surface: 0,
+            last_serial: 0,
+        }
+    }
+
+    pub(super) fn serial(&mut self) -> u32 {
+        self.last_serial += 1;
+        self.last_serial
+    }
+
+    pub(super) fn next_surface(&mut self) -> SurfaceId {
+        self.last_surface += 1;
+        SurfaceId(self.last_surface)
+    }
+
+    pub(super) fn add_surface(&mut self, id: SurfaceId, resource: WlSurface) {
+        self.surfaces.insert(id, Node::new(resource));
+    }
+
+    /// A surface is gone: what it had is let go.
+    pub(super) fn remove_surface(&mut self, id: SurfaceId) {
+        self.leave_parent(id);
+        let Some(node) = self.surfaces.remove(&id) else {
+            return;
+        };
+        for feedback in node.feedback {
+            feedback.discarded();
+        }
+        if self.releases != Releases::Never {
+            for buffer in node.held.iter().chain(&node.buffer) {
+                buffer.release();
+            }
+        }
+    }
+
+    /// A subsurface ends: the surface stays.
+    pub(super) fn leave_parent(&mut self, id: SurfaceId) {
+        let Some(node) = self.surfaces.get_mut(&id) else {
+            return;
+        };
+        if let Role::Subsurface { parent, .. } = node.role {
+            node.role = Role::None;
+            if let Some(parent) = self.surfaces.get_mut(&parent) {
+                parent.children.retain(|child| *child != id);
+            }
+        }
+    }
+
+    pub(super) fn add_buffer(&mut self, buffer: WlBuffer) {
+        self.buffers.push(buffer);
+    }
+
+    pub(super) fn forget_buffer(&mut self, buffer: &WlBuffer) {
+        self.buffers.retain(|known| known != buffer);
+        for node in self.surfaces.values_mut() {
+            node.held.retain(|known| known != buffer);
+        }
+    }
+
+    /// The output that a surface is on: its name.
+    pub(super) fn output_of(&self, id: SurfaceId) -> Option<&str> {
+        match &self.surfaces.get(&id)?.role {
+            Role::Layer(layer) => Some(&layer.output),
+            Role::Subsurface { parent, .. } => self.output_of(*parent),
+            Role::Window { .. } => self.screens.first().map(|screen| screen.spec.name.as_str()),
+            Role::None => None,
+        }
+    }
+
+    /// Whether a surface can be seen: it and all above it have a buffer, and it was not closed.
+    pub(super) fn is_mapped(&self, id: SurfaceId) -> bool {
+        let Some(node) = self.surfaces.get(&id) else {
+            return false;
+        };
+        node.buffer.is_some()
+            && match &node.role {
+                Role::Layer(layer) => !layer.closed,
+                Role::Subsurface { parent, .. } => self.is_mapped(*parent),
+                Role::Window { .. } => true,
+                Role::None => false,
+            }
+    }
+
+    /// The surfaces on an output, in the order in which they were made.
+    pub(super) fn on_output(&self, name: &str) -> Vec<SurfaceId> {
+        let ids = self.surfaces.keys().copied();
+        ids.filter(|id| self.output_of(*id) == Some(name)).collect()
+    }
+
+    pub(super) fn screen(&self, name: &str) -> Option<&Screen> {
+        self.screens.iter().find(|screen| screen.spec.name == name)
+    }
+
+    pub(super) fn screen_mut(&mut self, name: &str) -> Option<&mut Screen> {
+        self.screens.iter_mut().find(|screen| screen.spec.name == name)
+    }
+
+    pub(super) fn configure_first(&mut self, id: SurfaceId) {
+        let Some(screen) = self.output_of(id).and_then(|name| self.screen(name)) else {
+            return;
+        };
+        match screen.spec.configures {
+            Configures::WithSize => {
+                let size = screen.spec.logical();
+                self.configure(id, size);
+            }
+            Configures::WithZero => self.configure(id, (0, 0)),
+            Configures::ByHand => {}
+        }
+    }
+
+    /// Tells a surface its size.
+    pub(super) fn configure(&mut self, id: SurfaceId, (w, h): (u32, u32)) {
+        let serial = self.serial();
+        let Some(node) = self.surfaces.get_mut(&id) else {
+            return;
+        };
+        match &node.handle {
+            Some(Handle::Layer(layer)) => layer.configure(serial, w, h),
+            Some(Handle::Window(surface, window)) => {
+                window.configure(w as i32, h as i32, Vec::new());
+                surface.configure(serial);
+            }
+            None => return,
+        }
+        node.serials.push(serial);
+    }
+
+    /// A surface as the test sees it.
+    pub(super) fn look_at(&self, id: SurfaceId) -> Option<Surface> {
+        let node = self.surfaces.get(&id)?;
+        Some(Surface {
+            id,
+            role: node.role.clone(),
+            children: node.children.clone(),
+            buffer: node.buffer.as_ref().and_then(size_of),
+            source: node.source,
+            destination: node.destination,
+            transform: node.transform,
+            scale: node.scale,
+            input: node.input.clone(),
+            commits: node.commits,
+            callbacks: node.callbacks.len(),
+            feedback: node.feedback.len(),
+            held: node.held.len(),
+        })
+    }
+}
