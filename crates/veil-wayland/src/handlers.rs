@@ -139,8 +139,7 @@ impl LayerShellHandler for Desktop {
             let Some(output) = self.known.get(&output) else {
                 return;
             };
-            let scale = output.integer_scale.max(1);
-            size = Size::new((output.pixels.w / scale).max(1), (output.pixels.h / scale).max(1));
+            size = output.logical;
         }
         self.configured(qh, id, size);
     }

@@ -22,6 +22,8 @@ pub struct Output {
     pub description: String,
     /// Pixels of its mode, after its transform: what an upright screenshot of it measures.
     pub pixels: Size,
+    /// Its size in logical pixels: what a surface that covers it measures.
+    pub logical: Size,
     /// Pixels to a logical pixel, as `wl_output.scale` has it: whole numbers, rounded up. The surface's real scale is
     /// `pixels` over the size of its configure event.
     pub integer_scale: u32,
@@ -52,6 +54,12 @@ impl Output {
                 Size::new(logical.w * scale, logical.h * scale)
             }
         };
+        // Without xdg-output only whole scales are told.
+        let logical = info
+            .logical_size
+            .map(from_pair)
+            .filter(|size| !size.is_empty())
+            .unwrap_or_else(|| Size::new((pixels.w / scale).max(1), (pixels.h / scale).max(1)));
         Self {
             id: OutputId(info.id),
             name: info.name.clone().unwrap_or_else(|| format!("output-{}", info.id)),
@@ -60,6 +68,7 @@ impl Output {
                 .clone()
                 .unwrap_or_else(|| format!("{} {}", info.make, info.model).trim().to_owned()),
             pixels,
+            logical,
             integer_scale: scale,
             refresh_mhz: mode.map_or(0, |mode| mode.refresh_rate.max(0) as u32),
         }
