@@ -34,6 +34,9 @@ impl App {
         // What comes of itself is for one output at a time, whatever it was named for.
         let everywhere = named.is_empty() && matches!(origin, Origin::Client(_));
         self.supersede(&outputs, everywhere);
+        for output in &outputs {
+            self.revive_surface(*output);
+        }
         let id = ChangeId(self.next_number());
         let stream = self.new_stream(spec.path.clone(), self.demand(&outputs, spec.mode));
         let stage = Stage::Loading;

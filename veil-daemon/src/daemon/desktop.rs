@@ -13,19 +13,19 @@ use veil_wayland::{Content, Event, Layer, OutputId, SurfaceId};
 /// The layer surfaces' namespace; documented, since compositors' rules name it.
 pub(crate) const NAMESPACE: &str = "veil-wallpaper";
 
-/// How often in a row a surface may be taken away before it was ever configured.
+/// How often in a row a surface may be taken away before anything was seen on it.
 const CLOSES: u32 = 3;
 
 impl App {
     pub(super) fn desktop_event(&mut self, event: Event) {
         match event {
             Event::OutputAdded(id) => self.output_added(id),
-            Event::OutputChanged(id) => self.output_changed(id),
+            Event::OutputChanged(id) => {
+                self.revive_surface(id);
+                self.output_changed(id);
+            }
             Event::OutputRemoved(id) => self.output_removed(id),
             Event::SurfaceConfigured(SurfaceId::Wallpaper(id), size) => {
-                if let Some(screen) = self.screens.get_mut(&id) {
-                    screen.closes = 0;
-                }
                 tracing::debug!("{}: the surface has {size} logical pixels", self.name(id));
                 self.output_changed(id);
             }
@@ -61,9 +61,7 @@ impl App {
         tracing::info!("{name}: output appeared");
         self.screens.insert(id, Screen::default());
         let background = self.wanted_on(&name).map_or(Rgb::BLACK, |spec| spec.background);
-        self.display
-            .desktop()
-            .create_surface(id, Layer::Background, NAMESPACE, background);
+        self.make_surface(id, background);
     }
 
     fn output_removed(&mut self, id: OutputId) {
@@ -93,15 +91,28 @@ impl App {
         screen.closes += 1;
         if screen.closes > CLOSES {
             tracing::warn!(
-                "{name}: the compositor keeps closing the surface; giving up until the output changes"
+                "{name}: the compositor keeps closing the surface; giving up until the output or its wallpaper changes"
             );
             return;
         }
         tracing::info!("{name}: the compositor closed the surface; making it again");
         let background = screen.spec.as_ref().map_or(Rgb::BLACK, |spec| spec.background);
+        self.make_surface(id, background);
+    }
+
+    fn make_surface(&mut self, id: OutputId, background: Rgb) {
         self.display
             .desktop()
             .create_surface(id, Layer::Background, NAMESPACE, background);
+    }
+
+    /// Asks once more for a surface that the compositor kept closing.
+    pub(super) fn revive_surface(&mut self, id: OutputId) {
+        if let Some(screen) = self.screens.get_mut(&id) {
+            screen.closes = 0;
+            let background = screen.spec.as_ref().map_or(Rgb::BLACK, |spec| spec.background);
+            self.make_surface(id, background);
+        }
     }
 
     /// Its size, scale or surface is another than before.
@@ -150,6 +161,10 @@ impl App {
     fn presented(&mut self, id: OutputId, token: u64, shown: Shown) {
         if let Some(screen) = self.screens.get_mut(&id) {
             screen.stats.presented.note(token, shown);
+            if shown != Shown::Never {
+                // Not when it is configured: a compositor may do so and close it all the same, for ever.
+                screen.closes = 0;
+            }
         }
         if shown == Shown::Never {
             return;

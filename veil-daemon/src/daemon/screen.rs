@@ -34,7 +34,7 @@ pub(crate) struct Screen {
     pub(crate) paused: bool,
     /// It shows a copy of its own, since others that follow its stream go on.
     pub(crate) private: bool,
-    /// How often in a row its surface was closed before it got a size.
+    /// How often in a row its surface was closed before anything was seen on it.
     pub(crate) closes: u32,
     /// Why the last attempt to show something failed.
     pub(crate) error: Option<String>,
