@@ -49,10 +49,8 @@ impl State {
         let Some(node) = self.surfaces.get_mut(&id) else {
             return;
         };
-        for feedback in node.feedback.drain(..) {
-            // Another content came before this one was on the screen.
-            feedback.discarded();
-        }
+        // Another content came before this one was on the screen.
+        let superseded = std::mem::take(&mut node.feedback);
         node.feedback = changes.feedback;
         node.callbacks.extend(changes.callbacks);
         if let Some(buffer) = changes.buffer {
@@ -76,6 +74,7 @@ impl State {
         if let Some(input) = changes.input {
             node.input = input;
         }
+        self.discard(id, superseded);
         self.check(id);
         if self.releases == Releases::WhenReplaced {
             self.release_held(id);

@@ -1,15 +1,17 @@
 //! A compositor that does what a test tells it to, for what real ones do not do on demand.
 //!
 //! ```no_run
-//! use veil_testkit::{Daemon, clips, mock::{Mock, MockOutput, Pace}, veil_bin};
+//! use veil_testkit::{clips, mock::{Mock, MockOutput, Pace, Stage}};
 //!
 //! # fn main() -> anyhow::Result<()> {
-//! let mock = Mock::builder().output(MockOutput::new("DP-1", 640, 360)).start()?;
+//! let mock = Mock::builder().output(MockOutput::new("DP-1", 640, 360));
 //! let clip = clips::plain([200, 30, 30])?;
-//! let _daemon = Daemon::start(mock.session(), &veil_bin(None)?, ["--input".as_ref(), clip.as_os_str()])?;
-//! mock.wait_for_picture("DP-1", "red", |shot| shot.is_plain([200, 30, 30], 3))?;
-//! // The screen is off: nobody asks for frames any more.
-//! mock.change("DP-1", |output| output.pace = Pace::ByHand)?;
+//! let mut stage = Stage::start(mock, ["--input".as_ref(), clip.as_os_str()])?;
+//! stage.mock.wait_for_picture("DP-1", "red", |shot| shot.is_plain([200, 30, 30], 3))?;
+//! // The screen goes off: nothing is presented any more, until it is on again.
+//! stage.mock.change("DP-1", |output| output.pace = Pace::ByHand)?;
+//! stage.mock.change("DP-1", |output| output.pace = Pace::Clock)?;
+//! stage.daemon.wait_frames("DP-1", 10)?;
 //! # Ok(())
 //! # }
 //! ```
@@ -34,6 +36,7 @@ mod record;
 mod refresh;
 mod seen;
 mod server;
+mod stage;
 mod state;
 mod surface;
 mod viewport;
@@ -43,6 +46,7 @@ pub use globals::Global;
 pub use output::{Configures, MockOutput};
 pub use record::{Area, Commit, Layer, Role, Surface, SurfaceId};
 pub use refresh::{Pace, Releases};
+pub use stage::Stage;
 
 use std::collections::BTreeSet;
 use std::os::unix::net::UnixStream;

@@ -85,7 +85,7 @@ impl Mock {
 
     /// Feedback of what was committed on an output is discarded: it was never seen.
     pub fn discard(&self, output: &str) {
-        self.shared.with(|state| state.discard(output));
+        self.shared.with(|state| state.discard_all(output));
     }
 
     /// From now on releases buffers at another time.

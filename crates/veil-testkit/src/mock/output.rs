@@ -19,6 +19,8 @@ pub enum Configures {
     WithSize,
     /// 0x0, at once: the client may choose.
     WithZero,
+    /// The output's logical size, and then it is closed at once.
+    ThenClosed,
     /// Only when the test calls [`Mock::configure`](super::Mock::configure).
     ByHand,
 }

@@ -7,6 +7,7 @@ use wayland_protocols::wp::presentation_time::server::{
     wp_presentation_feedback::{self, Kind, WpPresentationFeedback},
 };
 use wayland_server::backend::ClientId;
+use wayland_server::protocol::wl_output::WlOutput;
 use wayland_server::{Client, DataInit, Dispatch, DisplayHandle, Resource};
 
 use super::output::Screen;
@@ -132,36 +133,19 @@ impl State {
         let outputs = screen.resources.clone();
         for id in self.on_output(name) {
             let mapped = self.is_mapped(id);
-            let Some(node) = self.surfaces.get_mut(&id) else {
-                continue;
-            };
-            if mapped {
-                for feedback in node.feedback.drain(..) {
-                    if matches!(pace, Pace::Discard | Pace::Deny) {
-                        feedback.discarded();
-                        continue;
-                    }
-                    for output in &outputs {
-                        if output.client().map(|client| client.id())
-                            == feedback.client().map(|client| client.id())
-                        {
-                            feedback.sync_output(output);
-                        }
-                    }
-                    let seconds = time.as_secs();
-                    feedback.presented(
-                        (seconds >> 32) as u32,
-                        seconds as u32,
-                        time.subsec_nanos(),
-                        refresh,
-                        0,
-                        0,
-                        Kind::Vsync,
-                    );
-                }
+            if let Some(node) = self.surfaces.get_mut(&id).filter(|_| mapped) {
                 if pace != Pace::Discard {
                     for callback in node.callbacks.drain(..) {
-                        callback.done(time.as_millis() as u32);
+                        callback.done(self.start.elapsed().as_millis() as u32);
+                    }
+                }
+                let asked = std::mem::take(&mut node.feedback);
+                if matches!(pace, Pace::Discard | Pace::Deny) {
+                    self.discard(id, asked);
+                } else {
+                    for feedback in asked {
+                        present(&feedback, &outputs, time, refresh);
+                        self.answers.push((name.into(), Some(time)));
                     }
                 }
             }
@@ -171,16 +155,43 @@ impl State {
         }
     }
 
-    /// Feedback of what is committed on this output is discarded.
-    pub(super) fn discard(&mut self, name: &str) {
+    /// These were never seen.
+    pub(super) fn discard(&mut self, id: SurfaceId, asked: Vec<WpPresentationFeedback>) {
+        let output = self.output_of(id).unwrap_or_default().to_owned();
+        for feedback in asked {
+            feedback.discarded();
+            self.answers.push((output.clone(), None));
+        }
+    }
+
+    /// What is committed on this output is never seen.
+    pub(super) fn discard_all(&mut self, name: &str) {
         for id in self.on_output(name) {
             if let Some(node) = self.surfaces.get_mut(&id) {
-                for feedback in node.feedback.drain(..) {
-                    feedback.discarded();
-                }
+                let asked = std::mem::take(&mut node.feedback);
+                self.discard(id, asked);
             }
         }
     }
+}
+
+fn present(feedback: &WpPresentationFeedback, outputs: &[WlOutput], time: Duration, refresh: u32) {
+    let client = |resource: Option<Client>| resource.map(|client| client.id());
+    for output in outputs {
+        if client(output.client()) == client(feedback.client()) {
+            feedback.sync_output(output);
+        }
+    }
+    let seconds = time.as_secs();
+    feedback.presented(
+        (seconds >> 32) as u32,
+        seconds as u32,
+        time.subsec_nanos(),
+        refresh,
+        0,
+        0,
+        Kind::Vsync,
+    );
 }
 
 impl Dispatch<WpPresentation, ()> for State {

@@ -57,6 +57,27 @@ impl Mock {
         })
     }
 
+    /// The times at which what was committed on an output was presented, as its clients were told, in order.
+    pub fn presented(&self, output: &str) -> Vec<Duration> {
+        self.shared.look(|state| {
+            let answers = state.answers.iter();
+            answers
+                .filter(|(name, _)| name == output)
+                .filter_map(|(_, time)| *time)
+                .collect()
+        })
+    }
+
+    /// How many commits on an output were said never to have been seen.
+    pub fn discarded(&self, output: &str) -> usize {
+        self.shared.look(|state| {
+            let answers = state.answers.iter();
+            answers
+                .filter(|(name, time)| name == output && time.is_none())
+                .count()
+        })
+    }
+
     /// How many `wl_buffer`s there are.
     pub fn buffers(&self) -> usize {
         self.shared.look(|state| state.buffers.len())

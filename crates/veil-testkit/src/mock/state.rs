@@ -1,6 +1,7 @@
 //! All that the mock knows.
 
 use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
 
 use wayland_server::backend::GlobalId;
 use wayland_server::protocol::{wl_buffer::WlBuffer, wl_surface::WlSurface};
@@ -23,10 +24,14 @@ pub(super) struct State {
     pub(super) surfaces: BTreeMap<SurfaceId, Node>,
     pub(super) buffers: Vec<WlBuffer>,
     pub(super) commits: Vec<Commit>,
+    /// What was answered to requests for presentation feedback, and on which output.
+    pub(super) answers: Vec<(String, Option<Duration>)>,
     pub(super) complaints: Vec<String>,
     pub(super) releases: Releases,
     pub(super) reading: bool,
     last_surface: u32,
+    /// When the clock of frame callbacks began: another than that of presentation, as the protocol allows.
+    pub(super) start: Instant,
     last_serial: u32,
 }
 
@@ -41,10 +46,12 @@ impl State {
             surfaces: BTreeMap::new(),
             buffers: Vec::new(),
             commits: Vec::new(),
+            answers: Vec::new(),
             complaints: Vec::new(),
             releases: Releases::default(),
             reading: true,
             last_surface: 0,
+            start: Instant::now(),
             last_serial: 0,
         }
     }
@@ -70,6 +77,7 @@ impl State {
             return;
         };
         for feedback in node.feedback {
+            // It has left its output by now: nobody counts it.
             feedback.discarded();
         }
         if self.releases != Releases::Never {
@@ -151,6 +159,11 @@ impl State {
                 self.configure(id, size);
             }
             Configures::WithZero => self.configure(id, (0, 0)),
+            Configures::ThenClosed => {
+                let (name, size) = (screen.spec.name.clone(), screen.spec.logical());
+                self.configure(id, size);
+                self.close(&name);
+            }
             Configures::ByHand => {}
         }
     }
