@@ -318,7 +318,7 @@ impl App {
     }
 
     /// No output will present it, for this reason; it is kept, and shown when one can.
-    fn store_change(&mut self, id: ChangeId, why: &str) {
+    pub(super) fn store_change(&mut self, id: ChangeId, why: &str) {
         self.keep(id);
         self.end_change(id, |_| {
             Response::Ok(Answer::Set {

@@ -74,8 +74,17 @@ impl App {
             .iter_mut()
             .filter_map(|(number, change)| change.forget(id).then_some(*number))
             .collect();
-        for change in finished {
-            self.finish_change(change);
+        for number in finished {
+            let somewhere = self
+                .changes
+                .get(&number)
+                .is_some_and(|change| !change.outputs.is_empty());
+            if somewhere {
+                self.finish_change(number);
+            } else {
+                // It was the last one, and has never shown it.
+                self.store_change(number, "the output is gone");
+            }
         }
         // Its wallpaper stays ready, standing still, until the output is back or gets another.
         if let Source::Stream(stream) = screen.source {
