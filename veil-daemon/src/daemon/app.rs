@@ -66,6 +66,8 @@ pub(crate) struct App {
     last_number: u64,
     readable: bool,
     pictures: bool,
+    /// The compositor has not read what was sent last.
+    blocked: bool,
     stopping: bool,
 }
 
@@ -101,6 +103,7 @@ impl App {
             last_number: 0,
             readable: false,
             pictures: false,
+            blocked: false,
             stopping: false,
         };
         // The outputs came with the connection. A client that calls right after the start is to find them.
@@ -148,15 +151,19 @@ impl App {
             self.display.pump()?;
             self.take_desktop_events();
         }
-        if std::mem::take(&mut self.pictures) && self.take_pictures(now) {
+        if self.blocked {
+            self.blocked = !self.display.flush()?;
+        }
+        // While the compositor does not read, the newest pictures wait where they are: what is sent would only pile up.
+        if !self.blocked && std::mem::take(&mut self.pictures) && self.take_pictures(now) {
             let urgent = self.waits_for_compositor();
             self.watch.picture(&self.handle, now, urgent);
         } else {
             let urgent = self.waits_for_compositor();
             self.watch.refresh(&self.handle, now, urgent);
         }
-        let sent = self.display.flush()?;
-        self.watch.wait_for_room(&self.handle, !sent);
+        self.blocked = !self.display.flush()?;
+        self.watch.wait_for_room(&self.handle, self.blocked);
         Ok(())
     }
 
