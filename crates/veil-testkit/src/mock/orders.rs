@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
+use wayland_server::Resource;
 use wayland_server::backend::DisconnectReason;
-use wayland_server::backend::protocol::ProtocolError;
 
 use super::{Configures, Global, Mock, MockOutput, Pace, Releases};
 
@@ -130,19 +130,14 @@ impl Mock {
         self.shared.with(|state| state.remove_global(global));
     }
 
-    /// Ends every client with a protocol error.
+    /// Ends every client that has bound an output with a protocol error.
     pub fn fail(&self, message: &str) {
         self.shared.with(|state| {
-            let display = state.display.clone();
-            for client in state.clients.drain(..) {
-                let error = ProtocolError {
-                    code: 3,
-                    object_id: 1,
-                    object_interface: "wl_display".into(),
-                    message: message.into(),
-                };
-                client.kill(&display, error);
+            for output in state.screens.iter().flat_map(|screen| &screen.resources) {
+                output.post_error(0u32, message);
+                state.ended.extend(output.client().map(|client| client.id()));
             }
+            state.clients.retain(|client| !state.ended.contains(&client.id()));
         });
     }
 
@@ -152,6 +147,7 @@ impl Mock {
             let handle = state.display.backend_handle();
             for client in state.clients.drain(..) {
                 handle.kill_client(client.id(), DisconnectReason::ConnectionClosed);
+                state.ended.push(client.id());
             }
         });
     }

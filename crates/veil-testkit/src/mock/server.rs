@@ -80,6 +80,10 @@ pub(super) fn serve(
                 .insert_client(stream, Arc::new(Connection))?;
             state.clients.push(client);
         }
+        for client in std::mem::take(&mut state.ended) {
+            // Fails, since it was ended; but connections are closed only by way of this.
+            let _ = display.backend().dispatch_single_client(&mut state, client);
+        }
         reading = state.reading;
         if reading {
             display.dispatch_clients(&mut state)?;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use wayland_server::backend::GlobalId;
+use wayland_server::backend::{ClientId, GlobalId};
 use wayland_server::protocol::{wl_buffer::WlBuffer, wl_surface::WlSurface};
 use wayland_server::{Client, DisplayHandle};
 
@@ -18,6 +18,8 @@ use super::refresh::Releases;
 pub(super) struct State {
     pub(super) display: DisplayHandle,
     pub(super) clients: Vec<Client>,
+    /// Clients that were ended and whose connections are still to be closed.
+    pub(super) ended: Vec<ClientId>,
     pub(super) globals: Vec<(Global, GlobalId)>,
     pub(super) bound: Vec<(String, u32)>,
     pub(super) screens: Vec<Screen>,
@@ -40,6 +42,7 @@ impl State {
         Self {
             display,
             clients: Vec::new(),
+            ended: Vec::new(),
             globals: Vec::new(),
             bound: Vec::new(),
             screens: Vec::new(),
