@@ -34,6 +34,8 @@ pub(crate) struct Globals {
     pub(crate) presentation: Option<WpPresentation>,
     pub(crate) single_pixel: Option<WpSinglePixelBufferManagerV1>,
     pub(crate) fractional_scale: Option<WpFractionalScaleManagerV1>,
+    /// Draws a wallpaper's picture anew only when the surface below it is committed too.
+    pub(crate) needs_parent: bool,
 }
 
 impl Globals {
@@ -60,6 +62,13 @@ impl Globals {
         }
         let subcompositor = SubcompositorState::bind(compositor.wl_compositor().clone(), globals, qh)
             .map_err(|_| "wl_subcompositor")?;
+        // Hyprland (0.56) hears of commits of a window's subsurfaces, but not of a layer surface's: without its parent's
+        // commit, which has no protocol of its own to be known by, a picture is seen when something else changes.
+        let needs_parent = layer_shell.is_some()
+            && globals.contents().with_list(|list| {
+                list.iter()
+                    .any(|global| global.interface.starts_with("hyprland_"))
+            });
         Ok(Self {
             compositor,
             subcompositor,
@@ -70,6 +79,7 @@ impl Globals {
             presentation: globals.bind(qh, 1..=1, PresentationGlobal).ok(),
             single_pixel: globals.bind(qh, 1..=1, Quiet).ok(),
             fractional_scale,
+            needs_parent,
         })
     }
 }

@@ -296,6 +296,9 @@ impl Tree {
             self.picture.frame(qh, asked);
         }
         self.picture.commit();
+        if globals.needs_parent {
+            self.parent.commit();
+        }
         Ok(())
     }
 
@@ -320,6 +323,10 @@ impl Tree {
     pub(crate) fn clear(&mut self) -> Option<Held> {
         self.picture.attach(None, 0, 0);
         self.picture.commit();
+        if self.logical.is_some() {
+            // For compositors that otherwise draw nothing anew.
+            self.parent.commit();
+        }
         self.basis = None;
         self.pace.take()
     }
