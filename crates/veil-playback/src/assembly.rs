@@ -4,7 +4,6 @@
 //! was linked; the pipeline NULL before its last reference goes. No reference may go round: what the elements' signals
 //! call holds the assembly weakly.
 
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -13,11 +12,13 @@ use gstreamer::glib;
 use gstreamer::prelude::*;
 
 use crate::counters::Counters;
-use crate::decoder::{Candidate, DecoderInfo, candidates, tune};
+use crate::decoder::DecoderInfo;
 use crate::endless::{Endless, PassEnd};
+use crate::failure::Failure;
 use crate::inbox::{Inbox, Signal};
 use crate::looping::Loops;
 use crate::reader::Reader;
+use crate::source::Source;
 
 /// The decoder in the pipeline.
 #[derive(Debug, Clone)]
@@ -33,16 +34,20 @@ pub(crate) struct Assembly {
     pub(crate) sink: gst::Element,
     pub(crate) inbox: Arc<Inbox>,
     pub(crate) counters: Arc<Counters>,
-    /// The file, under a name that stays.
-    pub(crate) location: PathBuf,
+    /// The file, open as long as anything may read it.
+    pub(crate) source: Arc<Source>,
     /// Decoders not to be tried.
-    excluded: Vec<String>,
-    decoder: Mutex<Option<Decoder>>,
+    pub(crate) excluded: Vec<String>,
+    pub(crate) decoder: Mutex<Option<Decoder>>,
     pub(crate) reader: Mutex<Option<Reader>>,
     pub(crate) loops: Mutex<Loops>,
     /// What reads the file has failed in this pass.
     pub(crate) reader_failed: AtomicBool,
-    closing: AtomicBool,
+    /// What the decoder said of this pass, if it said anything.
+    pub(crate) decoder_failure: Mutex<Option<Failure>>,
+    pub(crate) closing: AtomicBool,
+    /// Nothing more will come, and the owner knows.
+    over: AtomicBool,
     /// A picture has been in the sink.
     prerolled: AtomicBool,
     /// Types of the streams that are no video, or that nothing decodes.
@@ -52,7 +57,7 @@ pub(crate) struct Assembly {
 impl Assembly {
     /// A pipeline with all but the decoder, not started. Fails with the name of an element that GStreamer lacks.
     pub(crate) fn new(
-        location: PathBuf,
+        source: Arc<Source>,
         sink: &gst::Element,
         excluded: Vec<String>,
         inbox: Arc<Inbox>,
@@ -68,13 +73,15 @@ impl Assembly {
             sink: sink.clone(),
             inbox,
             counters,
-            location,
+            source,
             excluded,
             decoder: Mutex::new(None),
             reader: Mutex::new(None),
             loops: Mutex::new(Loops::default()),
             reader_failed: AtomicBool::new(false),
+            decoder_failure: Mutex::new(None),
             closing: AtomicBool::new(false),
+            over: AtomicBool::new(false),
             prerolled: AtomicBool::new(false),
             others: Mutex::new(Vec::new()),
         });
@@ -120,113 +127,21 @@ impl Assembly {
 
     /// Whether the pipeline is on its way out, and nothing should be begun.
     pub(crate) fn is_closing(&self) -> bool {
-        self.closing.load(Ordering::Acquire)
+        self.closing.load(Ordering::Acquire) || self.over.load(Ordering::Acquire)
     }
 
-    /// Stops everything. Blocks until no thread is in the pipeline.
-    pub(crate) fn close(&self) {
-        self.closing.store(true, Ordering::Release);
-        // First time: ends what a loop in progress may wait for. Second time: what that loop has added.
-        let _ = self.pipeline.set_state(gst::State::Null);
-        drop(lock(&self.loops));
-        let _ = self.pipeline.set_state(gst::State::Null);
-        let _ = self.pipeline.remove(&self.sink);
-    }
-
-    /// Puts a decoder for this stream in. In the streaming thread. False where none is left to try.
-    pub(crate) fn add_decoder(self: &Arc<Self>, stream: &gst::Caps) -> bool {
-        let Some(sink_pad) = self.sink.static_pad("sink") else {
-            return false;
-        };
-        let accepted = sink_pad.query_caps(None);
-        candidates(stream, &accepted, &self.excluded)
-            .iter()
-            .any(|candidate| {
-                let name = candidate.decoder.name();
-                match self.try_decoder(candidate, stream) {
-                    Ok(()) => true,
-                    Err(reason) => {
-                        tracing::warn!("decoder {name} does not start: {reason}");
-                        false
-                    }
-                }
-            })
-    }
-
-    fn try_decoder(self: &Arc<Self>, candidate: &Candidate, stream: &gst::Caps) -> Result<(), String> {
-        let element = candidate
-            .decoder
-            .create()
-            .build()
-            .map_err(|error| error.to_string())?;
-        tune(&element, stream);
-        start(&element)?;
-        let parser = candidate
-            .parser
-            .as_ref()
-            .map(|parser| parser.create().build())
-            .transpose();
-        let parser = parser.map_err(|error| error.to_string())?;
-        let new: Vec<&gst::Element> = parser.iter().chain([&element]).collect();
-        let linked = self.link(&new);
-        if let Err(error) = linked {
-            self.discard(&new);
-            return Err(error.to_string());
-        }
-        self.watch_exit(&element);
-        *lock(&self.decoder) = Some(Decoder {
-            element: element.clone(),
-            info: candidate.info(),
-        });
-        for element in new.iter().rev() {
-            if let Err(error) = element.sync_state_with_parent() {
-                *lock(&self.decoder) = None;
-                self.discard(&new);
-                return Err(error.to_string());
-            }
-        }
-        Ok(())
-    }
-
-    fn link(&self, new: &[&gst::Element]) -> Result<(), glib::BoolError> {
-        self.pipeline.add_many(new.iter().copied())?;
-        let chain = [self.endless.upcast_ref()]
-            .into_iter()
-            .chain(new.iter().copied())
-            .chain([&self.sink]);
-        gst::Element::link_many(chain)
-    }
-
-    fn discard(&self, elements: &[&gst::Element]) {
-        for element in elements {
-            // Not so much as in the pipeline, perhaps.
-            let _ = element.set_state(gst::State::Null);
-            let _ = self.pipeline.remove(*element);
+    /// Tells the owner, once, that nothing more will come.
+    pub(crate) fn give_up(&self, last: Signal) {
+        if !self.over.swap(true, Ordering::AcqRel) {
+            self.inbox.put(last);
         }
     }
 
-    /// Counts what leaves the decoder, and keeps flushes from the sink that are for the decoder alone.
-    fn watch_exit(&self, decoder: &gst::Element) {
-        let Some(pad) = decoder.static_pad("src") else {
-            return;
-        };
-        let counters = Arc::clone(&self.counters);
-        pad.add_probe(gst::PadProbeType::BUFFER, move |_, _| {
-            counters.add_decoded();
-            gst::PadProbeReturn::Ok
-        });
-        let endless = self.endless.downgrade();
-        pad.add_probe(gst::PadProbeType::EVENT_FLUSH, move |_, _| {
-            if endless
-                .upgrade()
-                .is_some_and(|endless| endless.flushes_decoder_alone())
-            {
-                // "Drop" would have GStreamer 1.22 give the event back twice.
-                gst::PadProbeReturn::Handled
-            } else {
-                gst::PadProbeReturn::Ok
-            }
-        });
+    /// Counts a broken picture, and tells the owner of the first.
+    pub(crate) fn tell_damage(&self) {
+        if self.counters.add_damaged() {
+            self.inbox.put(Signal::Damaged);
+        }
     }
 
     fn pass_ended(self: &Arc<Self>, end: PassEnd) {
@@ -236,15 +151,9 @@ impl Assembly {
                 self.counters.set_still();
                 self.inbox.put(Signal::Still);
             }
-            PassEnd::Barren => self.inbox.put(Signal::Barren),
-            PassEnd::Timeless => self.inbox.put(Signal::Timeless),
+            PassEnd::Barren => self.give_up(Signal::Barren),
+            PassEnd::Timeless => self.give_up(Signal::Timeless),
         }
-    }
-}
-
-impl Drop for Assembly {
-    fn drop(&mut self) {
-        self.close();
     }
 }
 
@@ -263,29 +172,11 @@ fn watch_for_damage(assembly: &Arc<Assembly>) {
                 .and_then(|caps| crate::nal::is_whole(&caps, buffer))
                 == Some(false)
                 && let Some(assembly) = weak.upgrade()
-                && assembly.counters.add_damaged()
             {
-                assembly.inbox.put(Signal::Damaged);
+                assembly.tell_damage();
             }
             gst::PadProbeReturn::Ok
         });
-}
-
-/// Brings a decoder to READY on its own, where its failure is nobody else's: that opens the device.
-fn start(element: &gst::Element) -> Result<(), String> {
-    let bus = gst::Bus::new();
-    element.set_bus(Some(&bus));
-    let result = element.set_state(gst::State::Ready);
-    element.set_bus(None);
-    let Err(error) = result else {
-        return Ok(());
-    };
-    let reason = bus.pop_filtered(&[gst::MessageType::Error]);
-    let _ = element.set_state(gst::State::Null);
-    Err(match reason.as_ref().map(|message| message.view()) {
-        Some(gst::MessageView::Error(message)) => message.error().message().to_owned(),
-        _ => error.to_string(),
-    })
 }
 
 /// Locks what is whole between any two statements that could panic.

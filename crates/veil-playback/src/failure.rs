@@ -71,6 +71,7 @@ fn one_line(message: &str, details: Option<&str>) -> String {
         .trim()
         .trim_end_matches('.');
     let vague = message.starts_with("Internal data")
+        || message == "Could not decode stream"
         || message.contains("could not be determined")
         || message.is_empty();
     match details

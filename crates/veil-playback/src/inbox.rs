@@ -41,6 +41,16 @@ pub(crate) enum Signal {
     Stuck(String),
 }
 
+impl Signal {
+    /// Whether no picture will come after this.
+    pub(crate) fn is_end(&self) -> bool {
+        matches!(
+            self,
+            Self::Ended | Self::Failed(_) | Self::Barren | Self::Stuck(_)
+        )
+    }
+}
+
 /// A queue of signals with two ways to wait for them.
 #[derive(Debug)]
 pub(crate) struct Inbox {

@@ -10,7 +10,8 @@
 //! they are for a worker thread. Everything else is for an event loop: it watches the player's descriptor
 //! ([`AsFd`](std::os::fd::AsFd), level-triggered) and then calls [`Player::dispatch`], which never blocks. A player has
 //! no thread of its own and needs no GLib main loop. One streaming thread of GStreamer's reads, decodes and shows; loops
-//! are made by a thread of GStreamer's pool, which exists for a second after each.
+//! are made by a thread of GStreamer's pool, which exists for a second after each. Opening looks ahead in a thread of its
+//! own.
 //!
 //! After the last player, GLib's pool threads end within a second of being idle (see [`init`]); GLib keeps one sleeping
 //! thread (`pool-spawner`) for the life of the process once a pool was used.
@@ -20,9 +21,11 @@
 //! See [`Player`] for what is promised, and the module `endless` for how it is done.
 
 mod assembly;
+mod closing;
 mod codec_names;
 mod counters;
 mod decoder;
+mod decoding;
 mod endless;
 mod entry_point;
 mod failure;
@@ -30,6 +33,7 @@ mod inbox;
 mod looping;
 mod messages;
 mod nal;
+mod opening;
 mod player;
 mod reader;
 mod refusal;

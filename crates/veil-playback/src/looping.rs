@@ -56,20 +56,21 @@ impl Assembly {
             return;
         }
         let failed = self.reader_failed.swap(false, Ordering::AcqRel);
-        if failed && self.counters.add_damaged() {
-            self.inbox.put(Signal::Damaged);
+        if failed {
+            self.tell_damage();
         }
+        *lock(&self.decoder_failure) = None;
         loops.failures = if failed && pass.length < WORTH_REPEATING {
             loops.failures + 1
         } else {
             0
         };
         if loops.failures >= MOST_FAILURES {
-            self.inbox.put(Signal::Stuck(String::from("the file is damaged")));
+            self.give_up(Signal::Stuck(String::from("the file is damaged")));
             return;
         }
-        // A seek that led nowhere is none.
-        loops.seekless |= pass.frames == 0;
+        // A seek to the beginning that led nowhere is none.
+        loops.seekless |= pass.frames == 0 && self.endless.began_at_start();
         self.counters.add_loop();
         if !failed && !loops.seekless {
             if self.endless.seek_upstream(gst::ClockTime::ZERO, false) {
@@ -79,8 +80,7 @@ impl Assembly {
             loops.seekless = true;
         }
         if let Err(error) = self.replace_reader() {
-            self.inbox
-                .put(Signal::Stuck(format!("the file cannot be read again: {error}")));
+            self.give_up(Signal::Stuck(format!("the file cannot be read again: {error}")));
         }
     }
 

@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering;
 use gstreamer as gst;
 use gstreamer::prelude::*;
 
-use crate::assembly::Assembly;
+use crate::assembly::{Assembly, lock};
 use crate::failure::{Failure, Origin};
 use crate::inbox::Signal;
 
@@ -34,7 +34,13 @@ impl Assembly {
             .src()
             .is_some_and(|source| source == self.pipeline.upcast_ref::<gst::Object>());
         match message.view() {
-            MessageView::AsyncDone(_) if of_pipeline => self.inbox.put(Signal::Prerolled),
+            MessageView::AsyncDone(_) if of_pipeline => {
+                // The end of a stream without pictures arrives like a picture.
+                if self.counters.decoded() > 0 {
+                    self.set_prerolled();
+                }
+                self.inbox.put(Signal::Prerolled);
+            }
             MessageView::Eos(_) if of_pipeline => self.inbox.put(Signal::Ended),
             MessageView::Error(error) => {
                 let details = error.debug();
@@ -66,11 +72,25 @@ impl Assembly {
 
     fn failed(self: &Arc<Self>, failure: Failure, details: Option<&str>) {
         tracing::debug!("GStreamer reports {failure:?} ({details:?})");
-        if failure.origin == Origin::Source && self.has_prerolled() {
-            self.reader_failed.store(true, Ordering::Release);
-            self.recover();
+        if !self.has_prerolled() {
+            self.inbox.put(Signal::Failed(failure));
+            return;
         }
-        self.inbox.put(Signal::Failed(failure));
+        match failure.origin {
+            Origin::Sink => self.give_up(Signal::Failed(failure)),
+            // Some decoders report a broken picture like this and go on. One that does not stops the reader, too.
+            Origin::Decoder(_) => {
+                self.tell_damage();
+                *lock(&self.decoder_failure) = Some(failure);
+            }
+            Origin::Source => match lock(&self.decoder_failure).take() {
+                Some(cause) if failure.is_aftermath() => self.give_up(Signal::Failed(cause)),
+                _ => {
+                    self.reader_failed.store(true, Ordering::Release);
+                    self.recover();
+                }
+            },
+        }
     }
 
     fn origin(&self, message: &gst::Message) -> Origin {

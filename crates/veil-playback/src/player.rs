@@ -4,8 +4,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use gstreamer as gst;
 use gstreamer::prelude::*;
@@ -13,20 +12,12 @@ use gstreamer::prelude::*;
 use crate::assembly::Assembly;
 use crate::counters::Stats;
 use crate::decoder::DecoderInfo;
-use crate::failure::{Failure, Origin};
+use crate::failure::Origin;
 use crate::inbox::{Inbox, Signal};
+use crate::opening::{Attempt, preroll, settle};
 use crate::refusal::{OpenError, Refusal};
+use crate::scan::LookAhead;
 use crate::source::Source;
-
-/// How long the first picture may take.
-const PATIENCE: Duration = Duration::from_secs(20);
-
-/// After so long without a word it is looked whether the pipeline does anything at all: parsebin swallows what a
-/// demuxer says in the moment in which it is added.
-const SILENCE: Duration = Duration::from_millis(300);
-
-/// How long the look ahead may read.
-const LOOK_AHEAD: Duration = Duration::from_millis(150);
 
 /// How many decoders are tried for one file.
 const MOST_ATTEMPTS: usize = 8;
@@ -79,8 +70,6 @@ pub struct Player {
     assembly: Arc<Assembly>,
     decoder: DecoderInfo,
     told_still: AtomicBool,
-    // Holds the file open under the name that the pipeline knows.
-    _source: Source,
 }
 
 impl Player {
@@ -89,16 +78,16 @@ impl Player {
     /// A decoder that fails before is replaced by the next in rank. An error says in a line why the file is not played;
     /// the sink is free again then.
     pub fn open(settings: Settings, sink: gst::Element) -> Result<Self, OpenError> {
-        let source = Source::open(&settings.path)?;
-        let mut scan = Scan::begin(&source);
+        let source = Arc::new(Source::open(&settings.path)?);
+        let mut look_ahead = LookAhead::begin(&source);
         let mut refusal = Refusal::new(&settings.path, &source);
         let mut excluded = settings.excluded.clone();
         for _ in 0..MOST_ATTEMPTS {
             let inbox = Arc::new(Inbox::new()?);
-            let assembly = Assembly::new(source.location(), &sink, excluded.clone(), inbox)
+            let assembly = Assembly::new(Arc::clone(&source), &sink, excluded.clone(), inbox)
                 .map_err(|error| OpenError::Incomplete(error.to_string()))?;
-            match preroll(&assembly, &mut refusal, &settings) {
-                Ok(_) if scan.take().is_some_and(Scan::finds_damage) => {
+            match preroll(&assembly, &mut refusal, &settings.path) {
+                Ok(_) if look_ahead.take().is_some_and(LookAhead::finds_damage) => {
                     assembly.close();
                     let reason = String::from("the data of its pictures does not add up");
                     return Err(OpenError::Damaged {
@@ -112,7 +101,6 @@ impl Player {
                         assembly,
                         decoder,
                         told_still: AtomicBool::new(false),
-                        _source: source,
                     };
                     player.start(&settings);
                     return Ok(player);
@@ -137,10 +125,14 @@ impl Player {
             // Said while nobody listened.
             self.assembly.inbox.put(Signal::Still);
         }
-        if let Some(position) = settings.position
-            && self.seek(position).is_err()
-        {
-            tracing::debug!("the file cannot be sought in, so it starts at its beginning");
+        // A still has one place only.
+        if let Some(position) = settings.position.filter(|_| !self.is_still()) {
+            match self.seek(position) {
+                Ok(()) => settle(&self.assembly),
+                Err(SeekError) => {
+                    tracing::debug!("the file cannot be sought in, so it starts at its beginning");
+                }
+            }
         }
         if !settings.start_paused {
             self.play();
@@ -265,114 +257,5 @@ impl AsFd for Player {
 impl Drop for Player {
     fn drop(&mut self) {
         self.assembly.close();
-    }
-}
-
-/// The look ahead, in a thread of its own while the first picture is decoded.
-struct Scan(JoinHandle<bool>);
-
-impl Scan {
-    /// Begins it. `None` where the system gives no thread: then the file is taken as it is.
-    fn begin(source: &Source) -> Option<Self> {
-        let (location, deadline) = (source.location(), Instant::now() + LOOK_AHEAD);
-        let thread = std::thread::Builder::new().name(String::from("veil-scan"));
-        thread
-            .spawn(move || crate::scan::finds_damage(&location, deadline))
-            .ok()
-            .map(Self)
-    }
-
-    /// Waits for its end, which is near.
-    fn finds_damage(self) -> bool {
-        // A look ahead that panicked has found nothing.
-        self.0.join().unwrap_or(false)
-    }
-}
-
-/// Why an attempt at a first picture failed.
-enum Attempt {
-    Refused(OpenError),
-    DecoderFailed { element: String, reason: String },
-}
-
-/// Waits for the first picture.
-fn preroll(
-    assembly: &Arc<Assembly>,
-    refusal: &mut Refusal<'_>,
-    settings: &Settings,
-) -> Result<DecoderInfo, Attempt> {
-    let deadline = Instant::now() + PATIENCE;
-    // Nothing links it to the sink yet, so the pipeline may start the reader first; a picture that came to an element
-    // that has not started would end the reader without a word.
-    let _ = assembly.endless.set_state(gst::State::Paused);
-    // Where this fails, an element says why.
-    let _ = assembly.pipeline.set_state(gst::State::Paused);
-    loop {
-        let Some(signal) = assembly.inbox.wait(deadline.min(Instant::now() + SILENCE)) else {
-            if Instant::now() >= deadline {
-                let seconds = PATIENCE.as_secs();
-                return Err(Attempt::Refused(OpenError::Timeout {
-                    path: settings.path.clone(),
-                    seconds,
-                }));
-            }
-            if assembly.is_idle() {
-                return Err(Attempt::Refused(refusal.silent(&assembly.other_streams())));
-            }
-            continue;
-        };
-        match signal {
-            Signal::Prerolled => {
-                // The end of a stream without pictures arrives like a picture.
-                if let Some(decoder) = assembly.decoder().filter(|_| assembly.counters.decoded() > 0) {
-                    assembly.set_prerolled();
-                    return Ok(decoder.info);
-                }
-            }
-            Signal::Failed(Failure {
-                origin: Origin::Decoder(element),
-                text,
-                ..
-            }) => {
-                return Err(Attempt::DecoderFailed {
-                    element,
-                    reason: text,
-                });
-            }
-            // Whatever led to this was told before, or is one of these.
-            Signal::Failed(failure) if failure.is_aftermath() => {
-                return Err(match assembly.decoder() {
-                    Some(decoder) => Attempt::DecoderFailed {
-                        element: decoder.info.element,
-                        reason: failure.text,
-                    },
-                    None => Attempt::Refused(refusal.no_video(&assembly.other_streams())),
-                });
-            }
-            Signal::Failed(failure) => return Err(Attempt::Refused(refusal.failed(failure))),
-            Signal::Unreadable(caps) => refusal.unreadable(caps),
-            Signal::NoVideo(streams) => return Err(Attempt::Refused(refusal.no_video(&streams))),
-            Signal::NoDecoder(caps) => return Err(Attempt::Refused(refusal.no_decoder(&caps))),
-            Signal::Barren | Signal::Ended => {
-                let element = assembly
-                    .decoder()
-                    .map(|decoder| decoder.info.element)
-                    .unwrap_or_default();
-                let reason = String::from("no picture came out");
-                return Err(Attempt::DecoderFailed { element, reason });
-            }
-            Signal::Stuck(reason) => {
-                return Err(Attempt::Refused(OpenError::Damaged {
-                    path: settings.path.clone(),
-                    reason,
-                }));
-            }
-            Signal::Timeless => {
-                return Err(Attempt::Refused(OpenError::Timeless {
-                    path: settings.path.clone(),
-                }));
-            }
-            Signal::Still | Signal::Damaged => {}
-        }
     }
 }

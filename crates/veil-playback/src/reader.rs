@@ -25,7 +25,7 @@ impl Assembly {
     /// Adds what reads the file, without starting it.
     pub(crate) fn add_reader(self: &Arc<Self>) -> Result<(), glib::BoolError> {
         let file = gst::ElementFactory::make("filesrc")
-            .property("location", &self.location)
+            .property("location", self.source.location())
             .build()?;
         let parse = gst::ElementFactory::make("parsebin")
             .property("async-handling", true)
@@ -81,7 +81,7 @@ impl Assembly {
             return;
         }
         if let Err(error) = pad.link(&entry) {
-            self.inbox.put(Signal::Stuck(format!(
+            self.give_up(Signal::Stuck(format!(
                 "the video stream does not fit its decoder: {error}"
             )));
         }

@@ -4,9 +4,9 @@
 //! the very file that was checked, whatever its name's bytes, also after the name was deleted or given to another file.
 
 use std::fs::{File, FileType};
-use std::io::{ErrorKind, Read};
+use std::io::ErrorKind;
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
+use std::os::unix::fs::{FileExt, FileTypeExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::OFlags;
@@ -90,11 +90,7 @@ impl Source {
 
     /// Whether the file begins like text: GStreamer recognises long texts only.
     pub(crate) fn looks_like_text(&self) -> bool {
-        let mut start = Vec::new();
-        let read = File::open(self.location()).and_then(|file| file.take(1024).read_to_end(&mut start));
-        if read.is_err() {
-            return false;
-        }
+        let start = self.start();
         let text = match std::str::from_utf8(&start) {
             Ok(text) => text,
             // A character that was cut off at the end is no objection.
@@ -103,9 +99,18 @@ impl Source {
             }
             Err(_) => return false,
         };
-        !text
-            .chars()
-            .any(|c| c.is_control() && !c.is_whitespace() && c != '\u{1b}')
+        !text.is_empty()
+            && !text
+                .chars()
+                .any(|c| c.is_control() && !c.is_whitespace() && c != '\u{1b}')
+    }
+
+    /// The first bytes of the file; none where it cannot be read.
+    fn start(&self) -> Vec<u8> {
+        let mut start = vec![0; 1024];
+        let length = self.file.read_at(&mut start, 0).unwrap_or(0);
+        start.truncate(length);
+        start
     }
 }
 

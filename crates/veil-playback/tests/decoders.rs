@@ -4,104 +4,13 @@
 
 mod common;
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
+use std::time::Duration;
 
-use common::{folder, h264, open, wait_until};
-use gstreamer as gst;
-use gstreamer::glib;
-use gstreamer::prelude::*;
-use gstreamer::subclass::prelude::*;
+use common::{broken, folder, h264, open, wait_until};
+use veil_playback::{Player, PlayerEvent, Settings};
 
-/// A decoder better than all others, if it worked.
-mod broken {
-    use super::*;
-
-    /// It starts, and fails at the first picture; otherwise it does not even start.
-    pub(crate) static STARTS: AtomicBool = AtomicBool::new(false);
-
-    pub(crate) struct Broken {
-        src: gst::Pad,
-    }
-
-    #[glib::object_subclass]
-    impl ObjectSubclass for Broken {
-        const NAME: &'static str = "VeilTestBrokenDecoder";
-        type Type = super::Broken;
-        type ParentType = gst::Element;
-
-        fn with_class(class: &Self::Class) -> Self {
-            Self {
-                src: gst::Pad::from_template(&class.pad_template("src").unwrap()),
-            }
-        }
-    }
-
-    impl ObjectImpl for Broken {
-        fn constructed(&self) {
-            self.parent_constructed();
-            let element = self.obj();
-            let sink = gst::Pad::builder_from_template(&element.pad_template("sink").unwrap())
-                .chain_function(|_, parent, _| {
-                    let element = parent
-                        .and_then(|parent| parent.downcast_ref::<gst::Element>())
-                        .unwrap();
-                    gst::element_error!(element, gst::StreamError::Decode, ["the device went away"]);
-                    Err(gst::FlowError::Error)
-                })
-                .build();
-            element.add_pad(&sink).unwrap();
-            element.add_pad(&self.src).unwrap();
-        }
-    }
-
-    impl GstObjectImpl for Broken {}
-
-    impl ElementImpl for Broken {
-        fn metadata() -> Option<&'static gst::subclass::ElementMetadata> {
-            static METADATA: std::sync::LazyLock<gst::subclass::ElementMetadata> =
-                std::sync::LazyLock::new(|| {
-                    gst::subclass::ElementMetadata::new(
-                        "Broken",
-                        "Codec/Decoder/Video/Hardware",
-                        "Fails",
-                        "Tests",
-                    )
-                });
-            Some(&METADATA)
-        }
-
-        fn pad_templates() -> &'static [gst::PadTemplate] {
-            static TEMPLATES: std::sync::LazyLock<Vec<gst::PadTemplate>> = std::sync::LazyLock::new(|| {
-                let template = |name, direction, caps: &str| {
-                    let caps = caps.parse::<gst::Caps>().unwrap();
-                    gst::PadTemplate::new(name, direction, gst::PadPresence::Always, &caps).unwrap()
-                };
-                vec![
-                    template("sink", gst::PadDirection::Sink, "video/x-h264"),
-                    template("src", gst::PadDirection::Src, "video/x-raw"),
-                ]
-            });
-            &TEMPLATES
-        }
-
-        fn change_state(
-            &self,
-            transition: gst::StateChange,
-        ) -> Result<gst::StateChangeSuccess, gst::StateChangeError> {
-            if transition == gst::StateChange::NullToReady && !STARTS.load(Ordering::Relaxed) {
-                gst::element_imp_error!(self, gst::ResourceError::OpenRead, ["no such device"]);
-                return Err(gst::StateChangeError);
-            }
-            self.parent_change_state(transition)
-        }
-    }
-}
-
-glib::wrapper! {
-    pub(crate) struct Broken(ObjectSubclass<broken::Broken>) @extends gst::Element, gst::Object;
-}
-
-/// Both ways to fail in one test, for the element is the process's.
+/// All ways to fail in one test, for the element is the process's.
 #[test]
 fn a_decoder_that_fails_is_replaced_by_the_next() {
     let folder = folder();
@@ -110,27 +19,64 @@ fn a_decoder_that_fails_is_replaced_by_the_next() {
     let usual = player.decoder().clone();
     drop(player);
 
-    gst::Element::register(
-        None,
-        "veil-test-broken",
-        gst::Rank::PRIMARY + 1000,
-        Broken::static_type(),
-    )
-    .unwrap();
+    let name = broken::NAME;
+    broken::register();
+    // At its start, and at its first picture.
     for starts in [false, true] {
         broken::STARTS.store(starts, Ordering::Relaxed);
         let (player, notes) = open(&path, true);
         assert_eq!(*player.decoder(), usual);
-        assert!(
-            player
-                .elements()
-                .iter()
-                .all(|element| element != "veil-test-broken")
-        );
+        assert!(player.elements().iter().all(|element| element != name));
         wait_until(&player, "it looped", || {
             player.stats().loops >= 2 && notes.shown() > 20
         });
     }
+    // In mid-stream: the owner is told, once.
+    broken::PICTURES.store(15, Ordering::Relaxed);
+    let (player, _notes) = open(&path, true);
+    assert_eq!(player.decoder().to_string(), format!("{name} (hardware)"));
+    let mut events = events_until(&player, |event| {
+        matches!(event, PlayerEvent::DecoderFailed { .. })
+    });
+    std::thread::sleep(Duration::from_millis(200));
+    player.dispatch(|event| events.push(event));
+    let failure = PlayerEvent::DecoderFailed {
+        element: name.to_owned(),
+        reason: String::from("Could not decode stream: the device went away"),
+    };
+    assert_eq!(events, [PlayerEvent::Damaged, failure]);
+    drop(player);
+
+    // Not at all: it complains, and goes on.
+    broken::GOES_ON.store(true, Ordering::Relaxed);
+    let (player, _notes) = open(&path, true);
+    let events = events_until(&player, |event| *event == PlayerEvent::Damaged);
+    assert_eq!(events, [PlayerEvent::Damaged]);
+    let loops = player.stats().loops;
+    wait_until(&player, "it looped", || player.stats().loops >= loops + 2);
+    player.dispatch(|event| panic!("{event:?}"));
+    drop(player);
+
+    let excluded = vec![name.to_owned()];
+    let settings = Settings {
+        path,
+        excluded,
+        ..Settings::default()
+    };
+    assert_eq!(
+        *Player::open(settings, common::sink(true).0).unwrap().decoder(),
+        usual
+    );
+}
+
+/// What happens up to and with this.
+fn events_until(player: &Player, last: impl Fn(&PlayerEvent) -> bool) -> Vec<PlayerEvent> {
+    let mut events = Vec::new();
+    wait_until(player, "the event came", || {
+        player.dispatch(|event| events.push(event));
+        events.iter().any(&last)
+    });
+    events
 }
 
 #[test]

@@ -154,3 +154,23 @@ fn positions_are_those_of_the_file() {
     });
     assert_eq!(player.duration(), Some(Duration::from_secs(3)));
 }
+
+#[test]
+fn it_starts_where_it_is_told() {
+    let folder = folder();
+    let (sink, notes) = common::sink(true);
+    let settings = veil_playback::Settings {
+        path: h264(&folder.path().join("x.mp4"), 3.0),
+        start_paused: true,
+        position: Some(Duration::from_millis(1500)),
+        ..Default::default()
+    };
+    let player = veil_playback::Player::open(settings, sink).unwrap();
+    assert_eq!(notes.shown(), 2);
+    let position = player.position().unwrap();
+    assert!(
+        position.abs_diff(Duration::from_millis(1500)) <= PERIOD,
+        "{position:?}"
+    );
+    assert_eq!(player.stats().loops, 0);
+}

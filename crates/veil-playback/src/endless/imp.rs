@@ -1,74 +1,33 @@
 //! The element's implementation.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, OnceLock};
 
 use gstreamer as gst;
 use gstreamer::glib;
 use gstreamer::prelude::*;
 use gstreamer::subclass::prelude::*;
 
+use super::caps::{carries_alpha, period, trusted};
+use super::state::State;
 use super::{Listener, PassEnd};
+use crate::assembly::lock;
 use crate::counters::Counters;
 use crate::entry_point::EntryPoint;
-use crate::timeline::{ORIGIN, Pass, Timeline};
-
-/// A shorter pass is no video: looping it would be a busy loop.
-const SHORTEST_PASS: gst::ClockTime = gst::ClockTime::from_mseconds(10);
-
-/// After so many passes from which nothing came out of the decoder, nothing will.
-const BARREN_PASSES: u32 = 3;
+use crate::timeline::ORIGIN;
 
 pub(crate) struct Endless {
-    sink_pad: gst::Pad,
-    src_pad: gst::Pad,
-    state: Mutex<State>,
+    pub(super) sink_pad: gst::Pad,
+    pub(super) src_pad: gst::Pad,
+    pub(super) state: Mutex<State>,
     /// Flushes go on to the decoder and the sink.
-    flush_through: AtomicBool,
+    pub(super) flush_through: AtomicBool,
     /// A flush that is under way is for the decoder alone.
-    flush_decoder: AtomicBool,
-    counters: OnceLock<Arc<Counters>>,
-    listener: OnceLock<Listener>,
-}
-
-struct State {
-    timeline: Timeline,
-    stream_started: bool,
-    segment_sent: bool,
-    /// Buffers keep their timestamps, and a segment for each pass says what they mean.
-    by_segment: bool,
-    caps: Option<gst::Caps>,
-    entry_point: EntryPoint,
-    /// The pass is over, and the next has not begun: what still comes is not part of either.
-    between: bool,
-    /// The first buffer of a later pass: a discontinuity to the demuxer only.
-    hide_discontinuity: bool,
-    /// The pass began at the file's beginning.
-    from_start: bool,
-    /// The file is known to hold more than one picture.
-    moves: bool,
-    /// How many pictures had come out of the decoder when this pass began.
-    decoded_before: u64,
-    barren: u32,
-}
-
-impl State {
-    fn new() -> Self {
-        Self {
-            timeline: Timeline::new(),
-            stream_started: false,
-            segment_sent: false,
-            by_segment: false,
-            caps: None,
-            entry_point: EntryPoint::Unknown,
-            between: false,
-            hide_discontinuity: false,
-            from_start: true,
-            moves: false,
-            decoded_before: 0,
-            barren: 0,
-        }
-    }
+    pub(super) flush_decoder: AtomicBool,
+    /// Held while the decoder is flushed; true when it is not to be flushed any more.
+    pub(super) flushes_over: Mutex<bool>,
+    pub(super) counters: OnceLock<Arc<Counters>>,
+    pub(super) listener: OnceLock<Listener>,
 }
 
 #[glib::object_subclass]
@@ -108,6 +67,7 @@ impl ObjectSubclass for Endless {
             state: Mutex::new(State::new()),
             flush_through: AtomicBool::new(false),
             flush_decoder: AtomicBool::new(false),
+            flushes_over: Mutex::new(false),
             counters: OnceLock::new(),
             listener: OnceLock::new(),
         }
@@ -201,16 +161,23 @@ impl Endless {
         state.from_start = true;
     }
 
+    pub(super) fn began_at_start(&self) -> bool {
+        self.state().from_start
+    }
+
+    pub(super) fn end_flushes(&self) {
+        *lock(&self.flushes_over) = true;
+    }
+
     pub(super) fn flushes_decoder_alone(&self) -> bool {
         self.flush_decoder.load(Ordering::Acquire)
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
-        // The state is whole between any two statements that could panic.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(super) fn state(&self) -> MutexGuard<'_, State> {
+        lock(&self.state)
     }
 
-    fn decoded(&self) -> u64 {
+    pub(super) fn decoded(&self) -> u64 {
         self.counters.get().map_or(0, |counters| counters.decoded())
     }
 
@@ -329,103 +296,4 @@ impl Endless {
             _ => gst::Pad::event_default(pad, Some(&*self.obj()), event),
         }
     }
-
-    /// The file's end (`whole`), or the end of what can be read of it. In the streaming thread, or with that one
-    /// stopped.
-    pub(super) fn pass_ended(&self, whole: bool) {
-        let mut state = self.state();
-        if std::mem::replace(&mut state.between, true) {
-            return;
-        }
-        let pass = state.timeline.end_pass();
-        let clean = state.entry_point.is_clean() && !pass.lead_in;
-        let single = pass.frames == 1 || pass.frames > 0 && pass.length < SHORTEST_PASS;
-        let still = whole && state.from_start && single && !state.moves;
-        state.moves |= pass.frames > 1;
-        state.hide_discontinuity = true;
-        drop(state);
-
-        if still {
-            self.finish(PassEnd::Still);
-            return;
-        }
-        if !clean || self.decoded() == 0 {
-            self.restart_decoder();
-        }
-        if self.is_barren(&pass) {
-            self.finish(PassEnd::Barren);
-        } else {
-            self.tell(PassEnd::Again(pass));
-        }
-    }
-
-    /// Has all that is in the decoder come out, and the decoder begin afresh. It must forget its last timestamp, too:
-    /// a picture before that, as those before a start are, it would give that time and show. Only a flush does this.
-    fn restart_decoder(&self) {
-        self.src_pad
-            .push_event(gst::event::SegmentDone::new(gst::ClockTime::NONE));
-        self.flush_decoder.store(true, Ordering::Release);
-        self.src_pad.push_event(gst::event::FlushStart::new());
-        self.src_pad.push_event(gst::event::FlushStop::new(false));
-        self.flush_decoder.store(false, Ordering::Release);
-        self.state().segment_sent = false;
-    }
-
-    /// Whether nothing comes any more, and the loop would only be work.
-    fn is_barren(&self, pass: &Pass) -> bool {
-        // What the decoder leaves out for lateness, on a machine that is too slow, could have come.
-        let decoded = self
-            .counters
-            .get()
-            .map_or(0, |counters| counters.snapshot().due());
-        let mut state = self.state();
-        let came = decoded.wrapping_sub(state.decoded_before);
-        state.decoded_before = decoded;
-        state.barren = if came == 0 { state.barren + 1 } else { 0 };
-        let drained = !state.by_segment;
-        decoded == 0 && pass.frames > 0 && drained || state.barren >= BARREN_PASSES
-    }
-
-    fn finish(&self, end: PassEnd) {
-        self.tell(end);
-        self.src_pad.push_event(gst::event::Eos::new());
-    }
-
-    fn tell(&self, end: PassEnd) {
-        if let Some(listener) = self.listener.get() {
-            listener(end);
-        }
-    }
-}
-
-/// Whether pictures carry others within (their alpha), which have timestamps of their own.
-fn carries_alpha(caps: &gst::CapsRef) -> bool {
-    caps.structure(0)
-        .is_some_and(|structure| structure.get("codec-alpha") == Ok(true))
-}
-
-/// The caps without what the container said of the colours, where that cannot be trusted: before 1.24 `qtdemux` takes
-/// every MP4 video for one of limited range (it does not read the flag of the `colr` box), and the parser behind it leaves
-/// that as it is. The decoder then takes the coded stream's word (H.264, annex E).
-fn trusted(caps: &gst::CapsRef) -> Option<gst::Caps> {
-    let structure = caps.structure(0)?;
-    let coded_says_it = matches!(structure.name().as_str(), "video/x-h264" | "video/x-h265");
-    if gst::version() >= (1, 24, 0, 0) || !coded_says_it || !structure.has_field("colorimetry") {
-        return None;
-    }
-    let mut caps = caps.to_owned();
-    for structure in caps.make_mut().iter_mut() {
-        structure.remove_field("colorimetry");
-    }
-    Some(caps)
-}
-
-/// The time between two pictures, where the caps name a constant rate.
-fn period(caps: &gst::CapsRef) -> Option<gst::ClockTime> {
-    let rate = caps.structure(0)?.get::<gst::Fraction>("framerate").ok()?;
-    let (frames, seconds) = (
-        u64::try_from(rate.numer()).ok()?,
-        u64::try_from(rate.denom()).ok()?,
-    );
-    gst::ClockTime::SECOND.mul_div_round(seconds, frames)
 }

@@ -11,7 +11,10 @@
 //! What GStreamer demands of it: events are taken in the streaming thread, except flushes; nothing is pushed with the
 //! state locked; a pad that saw EOS takes data again after a flush or a new stream only.
 
+mod caps;
 mod imp;
+mod passes;
+mod state;
 
 use std::sync::Arc;
 
@@ -82,6 +85,18 @@ impl Endless {
     /// What follows is a new stream of the same file, from its beginning.
     pub(crate) fn expect_new_stream(&self) {
         self.imp().expect_new_stream();
+    }
+
+    /// Whether the last pass began at the file's beginning.
+    pub(crate) fn began_at_start(&self) -> bool {
+        self.imp().began_at_start()
+    }
+
+    /// Waits for the flush that a pass may end with, and has no other begun: a queue that hears the end of a flush while
+    /// it is being stopped starts its thread again, and whoever stops it waits for ever (seen in GStreamer 1.22). May
+    /// block.
+    pub(crate) fn end_flushes(&self) {
+        self.imp().end_flushes();
     }
 
     /// Whether a flush that leaves the decoder now must not reach the sink.

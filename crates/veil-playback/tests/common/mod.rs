@@ -2,6 +2,8 @@
 #![allow(dead_code, reason = "each test binary uses a part")]
 #![allow(clippy::unwrap_used, reason = "a test that fails here has failed")]
 
+pub(crate) mod broken;
+
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Arc, Mutex};
@@ -138,11 +140,10 @@ pub(crate) fn open(path: &Path, sync: bool) -> (Player, Notes) {
     )
 }
 
-/// Waits for what must come; what happens to the player on the way must not be a failure.
+/// Waits for what must come.
 pub(crate) fn wait_until(player: &Player, what: &str, mut done: impl FnMut() -> bool) {
     let end = Instant::now() + PATIENCE;
     while !done() {
-        player.dispatch(|event| println!("{event:?}"));
         assert!(
             Instant::now() < end,
             "waited in vain until {what}: {:?}",
