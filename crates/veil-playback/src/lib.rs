@@ -11,7 +11,7 @@
 //! ([`AsFd`](std::os::fd::AsFd), level-triggered) and then calls [`Player::dispatch`], which never blocks. A player has
 //! no thread of its own and needs no GLib main loop. One streaming thread of GStreamer's reads, decodes and shows; loops
 //! are made by a thread of GStreamer's pool, which exists for a second after each. Opening looks ahead in a thread of its
-//! own.
+//! own, and another takes a pipeline down: nobody waits long for one that hangs.
 //!
 //! After the last player, GLib's pool threads end within a second of being idle (see [`init`]); GLib keeps one sleeping
 //! thread (`pool-spawner`) for the life of the process once a pool was used.

@@ -61,7 +61,8 @@ pub enum PlayerEvent {
 #[error("this file has no places to go to")]
 pub struct SeekError;
 
-/// A pipeline that plays a file for ever. Dropping it stops it and waits until none of its threads is left.
+/// A pipeline that plays a file for ever. Dropping it frees the sink, stops the pipeline and waits until none of its
+/// threads is left; after a second without an end (some drivers hang) it is left to end when it can.
 ///
 /// A loop is one period of the video after the last picture, for the sink as for the decoder: they get one endless
 /// stream with timestamps that go on, in a single segment. Sound that is longer or shorter than the video makes no
@@ -75,8 +76,8 @@ pub struct Player {
 impl Player {
     /// Plays a file into `sink`, which must be in no bin. Blocks until the first picture is in the sink.
     ///
-    /// A decoder that fails before is replaced by the next in rank. An error says in a line why the file is not played;
-    /// the sink is free again then.
+    /// A decoder that fails before is replaced by the next in rank, also where the failed one hangs while it is stopped. An
+    /// error says in a line why the file is not played; the sink is free again then.
     pub fn open(settings: Settings, sink: gst::Element) -> Result<Self, OpenError> {
         let source = Arc::new(Source::open(&settings.path)?);
         let mut look_ahead = LookAhead::begin(&source);
