@@ -119,10 +119,7 @@ impl Assembly {
 
     /// Whether no thread is at work in the pipeline: then no picture will come, whatever was or was not said.
     pub(crate) fn is_idle(&self) -> bool {
-        let elements = self.pipeline.iterate_recurse().into_iter().flatten();
-        !elements
-            .flat_map(|element| element.pads())
-            .any(|pad| pad.task_state() == gst::TaskState::Started)
+        is_idle(self.pipeline.upcast_ref())
     }
 
     /// Whether the pipeline is on its way out, and nothing should be begun.
@@ -177,6 +174,14 @@ fn watch_for_damage(assembly: &Arc<Assembly>) {
             }
             gst::PadProbeReturn::Ok
         });
+}
+
+/// Whether no thread of its own is at work in a bin.
+pub(crate) fn is_idle(bin: &gst::Bin) -> bool {
+    let elements = bin.iterate_recurse().into_iter().flatten();
+    !elements
+        .flat_map(|element| element.pads())
+        .any(|pad| pad.task_state() == gst::TaskState::Started)
 }
 
 /// Locks what is whole between any two statements that could panic.

@@ -8,6 +8,8 @@ pub(crate) struct Counters {
     fed: AtomicU64,
     decoded: AtomicU64,
     skipped: AtomicU64,
+    /// Pictures that the decoder left out for whatever reason.
+    dropped: AtomicU64,
     damaged: AtomicU64,
     loops: AtomicU64,
     still: AtomicBool,
@@ -53,9 +55,13 @@ impl Counters {
         self.damaged.fetch_add(1, Ordering::Relaxed) == 0
     }
 
-    /// The decoder reports the sum itself.
-    pub(crate) fn set_skipped(&self, skipped: u64) {
-        self.skipped.store(skipped, Ordering::Relaxed);
+    /// The decoder has left out so many pictures until now, the last of them because it was late, or for another reason.
+    pub(crate) fn set_dropped(&self, dropped: u64, late: bool) {
+        let before = self.dropped.swap(dropped, Ordering::Relaxed);
+        if late {
+            self.skipped
+                .fetch_add(dropped.saturating_sub(before), Ordering::Relaxed);
+        }
     }
 
     pub(crate) fn set_still(&self) {

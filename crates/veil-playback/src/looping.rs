@@ -13,6 +13,7 @@ use gstreamer::prelude::*;
 use crate::assembly::{Assembly, lock};
 use crate::endless::Pass;
 use crate::inbox::Signal;
+use crate::opening::SILENCE;
 
 /// A pass that failed and was shorter than this is no gain.
 const WORTH_REPEATING: gst::ClockTime = gst::ClockTime::from_seconds(1);
@@ -55,6 +56,14 @@ impl Assembly {
         if self.is_closing() || !self.endless.waits_after(pass.number) {
             return;
         }
+        if self.source.has_shrunk() {
+            // What is left is not what was chosen, however well it may play.
+            self.tell_damage();
+            self.give_up(Signal::Stuck(String::from(
+                "the file was cut off while it played",
+            )));
+            return;
+        }
         let failed = self.reader_failed.swap(false, Ordering::AcqRel);
         if failed {
             self.tell_damage();
@@ -81,6 +90,21 @@ impl Assembly {
         }
         if let Err(error) = self.replace_reader() {
             self.give_up(Signal::Stuck(format!("the file cannot be read again: {error}")));
+            return;
+        }
+        drop(loops);
+        self.expect_picture();
+    }
+
+    /// Sees to it that a new reader is not waited for in vain: one that fails while it is put together may say nothing.
+    fn expect_picture(&self) {
+        let mut idle = false;
+        while !self.is_closing() && !self.endless.comes_within(SILENCE) {
+            // Between two of its threads it may seem idle for a moment.
+            if std::mem::replace(&mut idle, self.reader_is_idle()) && idle {
+                self.give_up(Signal::Stuck(String::from("the file cannot be read again")));
+                return;
+            }
         }
     }
 

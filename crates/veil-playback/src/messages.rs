@@ -54,7 +54,8 @@ impl Assembly {
             }
             MessageView::Qos(qos) if matches!(self.origin(message), Origin::Decoder(_)) => {
                 if let gst::GenericFormattedValue::Buffers(Some(dropped)) = qos.stats().1 {
-                    self.counters.set_skipped(dropped.into());
+                    // The jitter is how late it was. What cannot be decoded is dropped, too, at any time.
+                    self.counters.set_dropped(dropped.into(), qos.values().0 > 0);
                 }
             }
             MessageView::Element(element) => {

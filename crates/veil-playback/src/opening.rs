@@ -18,7 +18,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 
 /// After so long without a word it is looked whether the pipeline does anything at all: parsebin swallows what a
 /// demuxer says in the moment in which it is added.
-const SILENCE: Duration = Duration::from_millis(300);
+pub(crate) const SILENCE: Duration = Duration::from_millis(300);
 
 /// Why an attempt at a first picture failed.
 pub(crate) enum Attempt {

@@ -11,7 +11,7 @@ use gstreamer as gst;
 use gstreamer::glib;
 use gstreamer::prelude::*;
 
-use crate::assembly::{Assembly, lock};
+use crate::assembly::{Assembly, is_idle, lock};
 use crate::inbox::Signal;
 
 /// The elements that read.
@@ -59,6 +59,20 @@ impl Assembly {
             new.file.sync_state_with_parent()?;
         }
         Ok(())
+    }
+
+    /// Whether nothing reads the file.
+    pub(crate) fn reader_is_idle(&self) -> bool {
+        let parse = lock(&self.reader).as_ref().map(|reader| reader.parse.clone());
+        // What is pushed to it is pushed by the source.
+        parse.is_none_or(|parse| {
+            let pushed = parse
+                .sink_pads()
+                .iter()
+                .filter_map(gst::Pad::peer)
+                .any(|source| source.task_state() == gst::TaskState::Started);
+            !pushed && parse.downcast_ref::<gst::Bin>().is_none_or(is_idle)
+        })
     }
 
     /// A stream of the file. In the streaming thread.

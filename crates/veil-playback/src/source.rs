@@ -53,6 +53,8 @@ pub fn check_file(path: &Path) -> Result<(), SourceError> {
 #[derive(Debug)]
 pub(crate) struct Source {
     file: File,
+    /// Its size when it was opened (bytes).
+    size: u64,
 }
 
 impl Source {
@@ -80,7 +82,15 @@ impl Source {
         if metadata.len() == 0 {
             return Err(SourceError::Empty(path.to_owned()));
         }
-        Ok(Self { file })
+        let size = metadata.len();
+        Ok(Self { file, size })
+    }
+
+    /// Whether a part of the file has been cut off since it was opened.
+    pub(crate) fn has_shrunk(&self) -> bool {
+        self.file
+            .metadata()
+            .is_ok_and(|metadata| metadata.len() < self.size)
     }
 
     /// A name under which this process can open this very file again.

@@ -1,7 +1,7 @@
 //! The element's implementation.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, LazyLock, Mutex, MutexGuard, OnceLock};
+use std::sync::{Arc, Condvar, LazyLock, Mutex, MutexGuard, OnceLock};
 
 use gstreamer as gst;
 use gstreamer::glib;
@@ -20,6 +20,8 @@ pub(crate) struct Endless {
     pub(super) sink_pad: gst::Pad,
     pub(super) src_pad: gst::Pad,
     pub(super) state: Mutex<State>,
+    /// The first picture of a pass came, or its end.
+    pub(super) begun: Condvar,
     /// Flushes go on to the decoder and the sink.
     pub(super) flush_through: AtomicBool,
     /// A flush that is under way is for the decoder alone.
@@ -65,6 +67,7 @@ impl ObjectSubclass for Endless {
             sink_pad,
             src_pad,
             state: Mutex::new(State::new()),
+            begun: Condvar::new(),
             flush_through: AtomicBool::new(false),
             flush_decoder: AtomicBool::new(false),
             flushes_over: Mutex::new(false),
@@ -116,63 +119,6 @@ impl ElementImpl for Endless {
 }
 
 impl Endless {
-    pub(super) fn set_counters(&self, counters: Arc<Counters>) {
-        let _ = self.counters.set(counters);
-    }
-
-    pub(super) fn set_listener(&self, listener: Listener) {
-        let _ = self.listener.set(listener);
-    }
-
-    pub(super) fn sink_pad(&self) -> gst::Pad {
-        self.sink_pad.clone()
-    }
-
-    pub(super) fn media_position(&self, shown: gst::ClockTime) -> Option<gst::ClockTime> {
-        self.state().timeline.media_position(shown)
-    }
-
-    pub(super) fn seek_upstream(&self, position: gst::ClockTime, through: bool) -> bool {
-        let flags = gst::SeekFlags::FLUSH;
-        let none = gst::ClockTime::NONE;
-        let seek = gst::event::Seek::new(
-            1.0,
-            flags,
-            gst::SeekType::Set,
-            position,
-            gst::SeekType::None,
-            none,
-        );
-        self.state().from_start = position.is_zero();
-        self.flush_through.store(through, Ordering::Release);
-        let done = self.sink_pad.push_event(seek);
-        self.flush_through.store(false, Ordering::Release);
-        done
-    }
-
-    pub(super) fn waits_after(&self, pass: u64) -> bool {
-        let state = self.state();
-        state.between && state.timeline.pass() == pass + 1
-    }
-
-    pub(super) fn expect_new_stream(&self) {
-        let mut state = self.state();
-        state.between = false;
-        state.from_start = true;
-    }
-
-    pub(super) fn began_at_start(&self) -> bool {
-        self.state().from_start
-    }
-
-    pub(super) fn end_flushes(&self) {
-        *lock(&self.flushes_over) = true;
-    }
-
-    pub(super) fn flushes_decoder_alone(&self) -> bool {
-        self.flush_decoder.load(Ordering::Acquire)
-    }
-
     pub(super) fn state(&self) -> MutexGuard<'_, State> {
         lock(&self.state)
     }
@@ -188,6 +134,9 @@ impl Endless {
         }
         if state.timeline.at_start() && state.entry_point == EntryPoint::Unknown {
             state.entry_point = EntryPoint::of(state.caps.as_deref(), &buffer);
+        }
+        if state.timeline.at_start() {
+            self.begun.notify_all();
         }
         let stamps = state
             .timeline

@@ -13,10 +13,12 @@
 
 mod caps;
 mod imp;
+mod owner;
 mod passes;
 mod state;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use gstreamer as gst;
 use gstreamer::glib;
@@ -85,6 +87,11 @@ impl Endless {
     /// What follows is a new stream of the same file, from its beginning.
     pub(crate) fn expect_new_stream(&self) {
         self.imp().expect_new_stream();
+    }
+
+    /// Waits, not longer than this, until the current pass has a picture or is over. Whether it is so.
+    pub(crate) fn comes_within(&self, limit: Duration) -> bool {
+        self.imp().comes_within(limit)
     }
 
     /// Whether the last pass began at the file's beginning.

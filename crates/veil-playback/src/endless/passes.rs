@@ -13,7 +13,7 @@ use crate::timeline::Pass;
 /// A shorter pass is no video: looping it would be a busy loop.
 const SHORTEST_PASS: gst::ClockTime = gst::ClockTime::from_mseconds(10);
 
-/// After so many passes from which nothing came out of the decoder, nothing will.
+/// After so many passes from which nothing came out of the decoder, or that took no time, nothing better will come.
 const BARREN_PASSES: u32 = 3;
 
 impl Endless {
@@ -24,6 +24,7 @@ impl Endless {
         if std::mem::replace(&mut state.between, true) {
             return;
         }
+        self.begun.notify_all();
         let pass = state.timeline.end_pass();
         let clean = state.entry_point.is_clean() && !pass.lead_in;
         let single = pass.frames == 1 || pass.frames > 0 && pass.length < SHORTEST_PASS;
@@ -73,7 +74,8 @@ impl Endless {
         let mut state = self.state();
         let came = decoded.wrapping_sub(state.decoded_before);
         state.decoded_before = decoded;
-        state.barren = if came == 0 { state.barren + 1 } else { 0 };
+        let no_gain = came == 0 || pass.length < SHORTEST_PASS;
+        state.barren = if no_gain { state.barren + 1 } else { 0 };
         let drained = !state.by_segment;
         decoded == 0 && pass.frames > 0 && drained || state.barren >= BARREN_PASSES
     }
