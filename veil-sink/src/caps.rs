@@ -10,7 +10,9 @@ use gstreamer_video as gst_video;
 use crate::{
     colorimetry::{chroma_site, colorimetry},
     description::StreamDescription,
+    unpack::Unpacking,
 };
+use gst_video::VideoFormat;
 use std::time::Duration;
 use veil_frame::{PixelFormat, Size};
 
@@ -20,9 +22,16 @@ const LONGEST_PERIOD: Duration = Duration::from_millis(100);
 const USUAL_PERIOD: Duration = Duration::from_millis(33);
 
 /// The caps of the sink pad: system memory in every format and size. Rate and scan are not named, so any is taken, and
-/// caps that say nothing of them too.
+/// caps that say nothing of them too. First the formats that the conversion reads as they are, then those that are
+/// unpacked; of both only those that the GStreamer that runs has heard of.
 pub(crate) fn template() -> gst::Caps {
-    let formats = gst::List::new(PixelFormat::ALL.iter().map(|format| format.info().name));
+    let known = |format: PixelFormat| VideoFormat::from_string(format.info().name) != VideoFormat::Unknown;
+    let described = PixelFormat::ALL.iter().filter(|&&format| known(format));
+    let names = described.map(|format| format.info().name);
+    let others = VideoFormat::iter_raw().filter(|format| {
+        PixelFormat::from_name(format.to_str()).is_none() && Unpacking::of(*format).is_some()
+    });
+    let formats = gst::List::new(names.chain(others.map(|format| format.to_str().as_str())));
     gst::Caps::builder("video/x-raw")
         .field("format", formats)
         .field("width", gst::IntRange::new(1, i32::MAX))
@@ -49,6 +58,8 @@ pub(crate) enum CapsError {
 pub(crate) struct StreamFormat {
     /// GStreamer's description, for strides and offsets of buffers without VideoMeta.
     pub(crate) info: gst_video::VideoInfo,
+    /// How frames are unpacked before they are converted, where they must be.
+    pub(crate) unpacking: Option<Unpacking>,
     /// What there is to say of it.
     pub(crate) description: StreamDescription,
     /// Width to height of a pixel.
@@ -66,8 +77,14 @@ impl StreamFormat {
             return Err(CapsError::Memory(features.to_string()));
         }
         let info = gst_video::VideoInfo::from_caps(caps)?;
-        let format =
-            PixelFormat::from_name(info.name()).ok_or_else(|| CapsError::Format(info.name().to_owned()))?;
+        let described = PixelFormat::from_name(info.name());
+        let unpacking = match described {
+            Some(_) => None,
+            None => Unpacking::of(info.format()),
+        };
+        let format = described
+            .or(unpacking.map(|unpacking| unpacking.target))
+            .ok_or_else(|| CapsError::Format(info.name().to_owned()))?;
         let size = Size::new(info.width(), info.height());
         let structure = caps.structure(0);
         let text = |field| structure.and_then(|s| s.get::<&str>(field).ok());
@@ -78,6 +95,7 @@ impl StreamFormat {
         };
         let description = StreamDescription {
             memory: "system",
+            name: info.name(),
             format,
             size,
             framerate,
@@ -87,6 +105,7 @@ impl StreamFormat {
         let pixel_aspect = fraction(info.par()).filter(|&(n, _)| n > 0).unwrap_or((1, 1));
         Ok(Self {
             info,
+            unpacking,
             description,
             pixel_aspect,
             period,
@@ -123,17 +142,25 @@ mod tests {
     fn every_format_of_the_template_is_understood() {
         gst::init().unwrap();
         let template = template();
-        for &format in PixelFormat::ALL {
-            let text = format!(
-                "video/x-raw, format={}, width=33, height=17, framerate=30/1",
-                format.info().name
-            );
+        let mut unpacked = 0;
+        for name in VideoFormat::iter_raw().map(|format| format.to_str()) {
+            let text = format!("video/x-raw, format={name}, width=33, height=17, framerate=30/1");
             let caps = gst::Caps::from_str(&text).unwrap();
             assert!(caps.is_subset(&template), "{text}");
             let stream = StreamFormat::from_caps(&caps).unwrap();
-            assert_eq!(stream.info.n_planes(), u32::from(format.info().planes), "{text}");
-            assert_eq!(stream.description.format, format);
+            let told = stream.description;
+            match stream.unpacking {
+                None => assert_eq!(
+                    stream.info.n_planes(),
+                    u32::from(told.format.info().planes),
+                    "{text}"
+                ),
+                Some(unpacking) => assert_eq!(told.format, unpacking.target),
+            }
+            unpacked += usize::from(stream.unpacking.is_some());
+            assert_eq!(told.name, name);
         }
+        assert!((1..20).contains(&unpacked), "{unpacked} formats are unpacked");
         let interlaced = "video/x-raw, format=NV12, width=720, height=576, interlace-mode=mixed, field-order=top-field-first";
         assert!(gst::Caps::from_str(interlaced).unwrap().is_subset(&template));
         let gl = gst::Caps::from_str("video/x-raw(memory:GLMemory), format=RGBA, width=1, height=1").unwrap();
@@ -152,7 +179,7 @@ mod tests {
         let rgb = parse("video/x-raw, format=RGBx, width=9, height=9, framerate=60/1").unwrap();
         assert_eq!(rgb.description.colorimetry.matrix, Matrix::Rgb);
         assert!(matches!(
-            parse("video/x-raw, format=v308, width=9, height=9"),
+            parse("video/x-raw, format=ENCODED, width=9, height=9"),
             Err(CapsError::Format(_))
         ));
         let gl = "video/x-raw(memory:GLMemory), format=RGBA, width=9, height=9";

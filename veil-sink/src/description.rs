@@ -33,7 +33,9 @@ pub struct Description {
 pub struct StreamDescription {
     /// Kind of memory: “system”.
     pub memory: &'static str,
-    /// Format of the pixels; its name is `format.info().name`.
+    /// Format of the pixels, by GStreamer's name.
+    pub name: &'static str,
+    /// Format that is converted: the same, or what GStreamer's own functions unpack it into.
     pub format: PixelFormat,
     /// Columns and rows by the caps, before crop, turn and pixel aspect ratio.
     pub size: Size,

@@ -8,7 +8,7 @@
 use gstreamer as gst;
 use gstreamer_video as gst_video;
 
-use crate::caps::StreamFormat;
+use crate::{caps::StreamFormat, unpack::ReadError};
 use gst::{
     buffer::{BufferMap, Readable},
     memory::MemoryMap,
@@ -48,6 +48,9 @@ pub(crate) enum FrameError {
         /// Bytes needed.
         need: usize,
     },
+    /// A picture that GStreamer unpacks lies elsewhere than GStreamer has it.
+    #[error(transparent)]
+    Read(#[from] ReadError),
     /// The memory cannot be read.
     #[error("cannot map the buffer: {0}")]
     Map(#[from] gst::glib::BoolError),
@@ -61,8 +64,7 @@ pub(crate) struct Layout {
     stride: [usize; 4],
     /// Bytes of a plane, from the start of its first row to the end of its last.
     need: [usize; 4],
-    /// Bytes from there to where a further row would start.
-    unused: [usize; 4],
+    planes: usize,
     /// Columns and rows that may be read: up to the end of what is seen. Padding beyond is no part of the picture.
     stored: Size,
     /// The part of them that is seen.
@@ -84,7 +86,7 @@ impl Layout {
             Some(meta) => {
                 return Err(FrameError::Format {
                     meta: meta.format().to_string(),
-                    caps: format.info().name,
+                    caps: stream.description.name,
                 });
             }
             None => (stream.info.offset(), stream.info.stride(), caps_size),
@@ -98,20 +100,29 @@ impl Layout {
             .map(|(x, y, w, h)| Rect { x, y, w, h }.clamped(stored))
             .filter(|rect| !rect.size().is_empty())
             .unwrap_or(whole);
-        let stored = Size::new(crop.x + crop.w, crop.y + crop.h);
+        // GStreamer unpacks the last of an odd number of columns less well than others.
+        let shared = 1
+            << stream
+                .unpacking
+                .map_or(0, |unpacking| unpacking.target.info().sub_w);
+        let columns = (crop.x + crop.w).next_multiple_of(shared).min(stored.w);
+        let stored = Size::new(columns, crop.y + crop.h);
         let mut layout = Self {
             format,
             offset: [0; 4],
             stride: [0; 4],
             need: [0; 4],
-            unused: [0; 4],
+            planes: (stream.info.n_planes() as usize).min(4),
             stored,
             crop,
         };
-        for plane in 0..usize::from(format.info().planes) {
-            let row = format.info().plane_row_bytes(plane, stored.w);
-            let rows = format.info().plane_rows(plane, stored.h) as usize;
+        for plane in 0..layout.planes {
             let told = stride.get(plane).copied().unwrap_or(0);
+            // Of what is unpacked, rows are GStreamer's business.
+            let row = match stream.unpacking {
+                Some(_) => 1,
+                None => format.info().plane_row_bytes(plane, stored.w),
+            };
             layout.stride[plane] =
                 usize::try_from(told)
                     .ok()
@@ -121,11 +132,19 @@ impl Layout {
                         stride: told,
                         row,
                     })?;
-            layout.unused[plane] = layout.stride[plane] - row;
             layout.offset[plane] = offset.get(plane).copied().unwrap_or(0);
-            layout.need[plane] = layout.stride[plane]
-                .saturating_mul(rows.saturating_sub(1))
-                .saturating_add(row);
+            layout.need[plane] = match &stream.unpacking {
+                Some(unpacking) => {
+                    let stride = layout.stride[plane];
+                    unpacking.plane_bytes(plane, stride, stored)?
+                }
+                None => {
+                    let rows = format.info().plane_rows(plane, stored.h) as usize;
+                    layout.stride[plane]
+                        .saturating_mul(rows.saturating_sub(1))
+                        .saturating_add(row)
+                }
+            };
         }
         Ok(layout)
     }
@@ -143,7 +162,7 @@ impl Layout {
 
     /// Makes its planes readable, without copying where every plane lies in one memory.
     pub(crate) fn map<'a>(&self, buffer: &'a gst::BufferRef) -> Result<Mapped<'a>, FrameError> {
-        let planes = usize::from(self.format.info().planes);
+        let planes = self.planes;
         let mut mapped = Mapped {
             layout: *self,
             whole: None,

@@ -27,6 +27,7 @@ mod route;
 mod standalone;
 mod stats;
 mod tags;
+mod unpack;
 
 pub use description::{Description, RouteDescription, RouteKind, StreamDescription};
 pub use mailbox::{Mailbox, Submitted};

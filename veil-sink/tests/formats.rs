@@ -6,11 +6,13 @@ mod common;
 
 use common::{Screen, demand, near, pixels, rgb};
 use gstreamer as gst;
+use gstreamer_video as gst_video;
 
 use drm_fourcc::DrmFourcc;
 use gst::prelude::*;
+use gst_video::{VideoFormat, VideoFormatInfo};
 use std::{str::FromStr, sync::Arc};
-use veil_frame::{FitMode, Model, PixelFormat, Presentable, Size};
+use veil_frame::{FitMode, PixelFormat, Presentable, Size};
 use veil_sink::{Presenter, RouteKind, VeilSink};
 
 /// Plays two frames of videotestsrc and gives the second.
@@ -55,54 +57,56 @@ fn play(caps: &str, properties: &[(&str, &str)], size: Size) -> (Presentable, Ve
 
 #[test]
 fn a_solid_colour_is_that_colour_in_every_format() {
+    gst::init().unwrap();
     let size = Size::new(33, 19);
     let color = [0x30, 0x60, 0xb0];
-    for &format in PixelFormat::ALL {
-        let info = format.info();
-        let caps = format!(
-            "video/x-raw, format={}, width=33, height=19, framerate=100/1",
-            info.name
-        );
+    for format in VideoFormat::iter_raw() {
+        let (name, info) = (format.to_str(), VideoFormatInfo::from_format(format));
+        let described = PixelFormat::from_name(name);
+        let caps = format!("video/x-raw, format={name}, width=33, height=19, framerate=100/1");
         let (shown, sink) = play(
             &caps,
             &[("pattern", "solid-color"), ("foreground-color", "0xff3060b0")],
             size,
         );
-        let described = format!("{format:?}");
-        // Five bits a colour are right within a step of eight codes.
-        let coarse = info.components.iter().map(|c| c.bits).min().unwrap() < 8;
+        // Five bits a colour are right within a step of eight codes, a palette within half of its steps.
+        let step = match info.depth().iter().min() {
+            _ if info.has_palette() => 26,
+            Some(5) => 9,
+            _ => 3,
+        };
         for (x, y) in [(0, 0), (32, 0), (0, 18), (32, 18), (17, 9)] {
-            if x == 32 && matches!(format, PixelFormat::Yuy2 | PixelFormat::Uyvy) {
-                // GStreamer 1.22 writes no Cr for the last of an odd number of columns.
+            if x == 32 && last_column_is_unclear(&info) {
                 continue;
             }
             let seen = rgb(&shown, x, y);
-            if info.model == Model::Gray {
+            if info.is_gray() {
                 // The luma of it, whatever range GStreamer gave it.
                 assert!(
                     seen[0] == seen[1] && seen[1] == seen[2] && seen[0].abs_diff(0x5c) < 16,
-                    "{described} {seen:?}"
+                    "{name} {seen:?}"
                 );
             } else {
-                assert!(
-                    near(seen, color, if coarse { 9 } else { 3 }),
-                    "{described} at {x} {y}: {seen:?}"
-                );
+                assert!(near(seen, color, step), "{name} at {x} {y}: {seen:?}");
             }
         }
-        assert!(
-            !format.has_alpha() || pixels(&shown).iter().all(|p| p[3] == 255),
-            "{described}"
-        );
-        assert_eq!(shown.plan.picture.opaque, !format.has_alpha());
-        let fourcc = if format.has_alpha() {
+        let alpha = described.map_or(info.has_alpha(), PixelFormat::has_alpha);
+        assert!(!alpha || pixels(&shown).iter().all(|p| p[3] == 255), "{name}");
+        assert_eq!(shown.plan.picture.opaque, !alpha);
+        let fourcc = if alpha {
             DrmFourcc::Argb8888
         } else {
             DrmFourcc::Xrgb8888
         };
-        assert_eq!(shown.target.target().fourcc, fourcc, "{described}");
-        assert_eq!(sink.stats().snapshot().submitted, 2, "{described}");
+        assert_eq!(shown.target.target().fourcc, fourcc, "{name}");
+        assert_eq!(sink.stats().snapshot().submitted, 2, "{name}");
     }
+}
+
+/// Whether GStreamer may write no chroma for the last of an odd number of columns, or Cb in the place of Cr: versions do
+/// so where these have no planes of their own (NV61, YUY2).
+fn last_column_is_unclear(info: &VideoFormatInfo) -> bool {
+    info.w_sub().get(1).is_some_and(|&sub| sub > 0) && info.n_planes() < 3
 }
 
 #[test]

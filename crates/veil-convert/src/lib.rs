@@ -46,6 +46,7 @@ mod light;
 mod matrix;
 mod narrow;
 mod premultiply;
+mod rewrite;
 mod shuffle;
 mod source;
 #[cfg(target_arch = "x86_64")]

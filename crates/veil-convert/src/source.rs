@@ -1,7 +1,11 @@
 //! Reading: the planes of a format as rows of words, and where each component's samples are in them.
 
-use crate::{Planes, Spec, axis::Axis};
-use veil_frame::{Component, PixelFormat, Siting};
+use crate::{
+    Planes, Spec,
+    axis::Axis,
+    rewrite::{How, Rewritten},
+};
+use veil_frame::{PixelFormat, Siting};
 
 /// A row of a plane, from the first word that is needed to the last. Words become samples of full scale, 0 to 65 535,
 /// by [`Words::sample`]: the coded bits are the topmost ones.
@@ -66,18 +70,8 @@ pub(crate) struct Plane {
 enum Reading {
     Bytes,
     Pairs(Align),
-    /// Several samples share a word; they are taken apart, a row at a time.
-    Split(Split),
-}
-
-/// Rows of a packed format after their components were taken apart into words of their own.
-#[derive(Clone, Debug)]
-struct Split {
-    components: Vec<Component>,
-    rows: Vec<[u8; 2]>,
-    row_words: usize,
-    /// Which stored row each kept row is.
-    kept: Vec<Option<usize>>,
+    /// Words are of another kind; they are rewritten, a row at a time.
+    Rewritten(Rewritten),
 }
 
 impl Plane {
@@ -143,20 +137,22 @@ impl Plane {
             .iter()
             .map(Samples::words)
             .fold((usize::MAX, 0), |a, b| (a.0.min(b.0), a.1.max(b.1)));
+        let rewritten = |how| Reading::Rewritten(Rewritten::new(how, window.1, vertical.taps));
         let reading = match in_plane.first().map(|&i| info.components[i]) {
-            Some(c) if c.word == 2 && !packed => {
+            Some(_) if packed => {
+                rewritten(How::Apart(in_plane.iter().map(|&i| info.components[i]).collect()))
+            }
+            Some(c) if c.word == 2 => {
                 let align = Align {
                     shift: 16 - c.bits - c.shift,
                     mask: !0u16 << (16 - c.bits),
                 };
-                Reading::Pairs(align)
+                if c.big_endian {
+                    rewritten(How::Swapped(align))
+                } else {
+                    Reading::Pairs(align)
+                }
             }
-            Some(_) if packed => Reading::Split(Split {
-                components: in_plane.iter().map(|&i| info.components[i]).collect(),
-                rows: vec![[0; 2]; window.1 * vertical.taps],
-                row_words: window.1,
-                kept: vec![None; vertical.taps],
-            }),
             _ => Reading::Bytes,
         };
         Self {
@@ -172,21 +168,21 @@ impl Plane {
 
     /// To be called before a frame's first row is read.
     pub(crate) fn start(&mut self) {
-        if let Reading::Split(split) = &mut self.reading {
-            split.kept.fill(None);
+        if let Reading::Rewritten(rewritten) = &mut self.reading {
+            rewritten.forget();
         }
     }
 
-    /// To be called before rows of output row `y` are read: takes apart what is packed.
+    /// To be called before rows of output row `y` are read: rewrites words where that is needed.
     pub(crate) fn prepare(&mut self, planes: &Planes<'_>, y: usize) {
         let bytes = self.row_bytes;
-        let Reading::Split(split) = &mut self.reading else {
+        let Reading::Rewritten(rewritten) = &mut self.reading else {
             return;
         };
         let (data, stride) = (planes.data[self.index], planes.stride[self.index]);
         for tap in 0..self.vertical.taps {
             let row = clamp_row(self.vertical.first[y], tap, self.rows);
-            split.take_apart(row, &data[row * stride..][..bytes]);
+            rewritten.take(row, &data[row * stride..][..bytes]);
         }
     }
 
@@ -198,9 +194,8 @@ impl Plane {
         match &self.reading {
             Reading::Bytes => Words::Bytes(&bytes()[low..high]),
             Reading::Pairs(align) => Words::Pairs(&bytes().as_chunks().0[low..high], *align),
-            Reading::Split(split) => {
-                let at = (row % split.kept.len()) * split.row_words;
-                Words::Pairs(&split.rows[at + low..at + high], Align { shift: 0, mask: !0 })
+            Reading::Rewritten(rewritten) => {
+                Words::Pairs(&rewritten.row(row)[low..high], Align { shift: 0, mask: !0 })
             }
         }
     }
@@ -244,23 +239,5 @@ impl Samples {
     /// Where [`Self::stored`]'s first sample is in its plane's window.
     pub(crate) fn offset_in(&self, window: (usize, usize)) -> usize {
         self.words().0 - window.0
-    }
-}
-
-impl Split {
-    fn take_apart(&mut self, row: usize, bytes: &[u8]) {
-        // Rows that are needed together are neighbours, so no two of them share a place.
-        let place = row % self.kept.len();
-        if self.kept[place].replace(row) == Some(row) {
-            return;
-        }
-        let out = &mut self.rows[place * self.row_words..][..self.row_words];
-        let pixels = out.chunks_exact_mut(self.components.len());
-        for (pixel, &word) in pixels.zip(bytes.as_chunks::<2>().0) {
-            let word = u16::from_le_bytes(word);
-            for (sample, c) in pixel.iter_mut().zip(&self.components) {
-                *sample = ((word >> c.shift) << (16 - c.bits)).to_le_bytes();
-            }
-        }
     }
 }

@@ -2,6 +2,11 @@
 //!
 //! The description is complete: a reader that follows it can read any format here, and the fast paths are only faster.
 
+mod layout;
+mod table;
+
+pub use table::PixelFormat;
+
 use drm_fourcc::DrmFourcc;
 
 /// What a format's first three components are.
@@ -15,8 +20,8 @@ pub enum Model {
     Gray,
 }
 
-/// Where the samples of one component are: in a plane's row, sample `i` is in the little-endian word of `word` bytes at
-/// byte `offset + i · step`; shifted right by `shift` its lowest `bits` bits are the sample.
+/// Where the samples of one component are: in a plane's row, sample `i` is in the word of `word` bytes at byte
+/// `offset + i · step`; shifted right by `shift` its lowest `bits` bits are the sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Component {
     /// Index of the plane.
@@ -29,8 +34,10 @@ pub struct Component {
     pub word: u8,
     /// Bits below the sample in the word.
     pub shift: u8,
-    /// Bits of the sample, 5 to 16.
+    /// Bits of the sample: 5 to 16, of alpha 2 to 16.
     pub bits: u8,
+    /// Whether the word's first byte is its most significant one.
+    pub big_endian: bool,
 }
 
 /// What is known of a format.
@@ -50,127 +57,6 @@ pub struct FormatInfo {
     pub sub_w: u8,
     /// Chroma rows are luma rows divided by `1 << sub_h`, rounded up.
     pub sub_h: u8,
-}
-
-const fn c(plane: u8, offset: u8, step: u8) -> Component {
-    Component {
-        plane,
-        offset,
-        step,
-        word: 1,
-        shift: 0,
-        bits: 8,
-    }
-}
-
-const fn w(plane: u8, offset: u8, step: u8, shift: u8, bits: u8) -> Component {
-    Component {
-        plane,
-        offset,
-        step,
-        word: 2,
-        shift,
-        bits,
-    }
-}
-
-macro_rules! formats {
-    ($($(#[$doc:meta])* $variant:ident = $name:literal, $fourcc:expr, $model:ident, $planes:literal, ($sw:literal, $sh:literal), [$($comp:expr),+];)+) => {
-        /// A way to store a picture. The names are GStreamer's, in Rust's spelling.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        pub enum PixelFormat {
-            $($(#[$doc])* $variant,)+
-        }
-
-        impl PixelFormat {
-            /// Every format that veil reads, cheapest to convert first.
-            pub const ALL: &'static [Self] = &[$(Self::$variant),+];
-
-            /// What is known of it.
-            pub const fn info(self) -> &'static FormatInfo {
-                match self {
-                    $(Self::$variant => {
-                        const INFO: FormatInfo = FormatInfo {
-                            name: $name, fourcc: $fourcc, model: Model::$model, planes: $planes,
-                            components: &[$($comp),+], sub_w: $sw, sub_h: $sh,
-                        };
-                        &INFO
-                    })+
-                }
-            }
-        }
-    };
-}
-
-formats! {
-    /// 8-bit 4:2:0, CbCr interleaved.
-    Nv12 = "NV12", Some(DrmFourcc::Nv12), Yuv, 2, (1, 1), [c(0, 0, 1), c(1, 0, 2), c(1, 1, 2)];
-    /// 8-bit 4:2:0, three planes.
-    I420 = "I420", Some(DrmFourcc::Yuv420), Yuv, 3, (1, 1), [c(0, 0, 1), c(1, 0, 1), c(2, 0, 1)];
-    /// 8-bit 4:2:0, three planes, Cr before Cb.
-    Yv12 = "YV12", Some(DrmFourcc::Yvu420), Yuv, 3, (1, 1), [c(0, 0, 1), c(2, 0, 1), c(1, 0, 1)];
-    /// 8-bit 4:2:0, CrCb interleaved.
-    Nv21 = "NV21", Some(DrmFourcc::Nv21), Yuv, 2, (1, 1), [c(0, 0, 1), c(1, 1, 2), c(1, 0, 2)];
-    /// 10-bit 4:2:0 in the high bits of 16, CbCr interleaved.
-    P010 = "P010_10LE", Some(DrmFourcc::P010), Yuv, 2, (1, 1), [w(0, 0, 2, 6, 10), w(1, 0, 4, 6, 10), w(1, 2, 4, 6, 10)];
-    /// 10-bit 4:2:0 in the low bits of 16, three planes.
-    I42010 = "I420_10LE", None, Yuv, 3, (1, 1), [w(0, 0, 2, 0, 10), w(1, 0, 2, 0, 10), w(2, 0, 2, 0, 10)];
-    /// 8-bit 4:2:2, three planes.
-    Y42b = "Y42B", Some(DrmFourcc::Yuv422), Yuv, 3, (1, 0), [c(0, 0, 1), c(1, 0, 1), c(2, 0, 1)];
-    /// 8-bit 4:4:4, three planes.
-    Y444 = "Y444", Some(DrmFourcc::Yuv444), Yuv, 3, (0, 0), [c(0, 0, 1), c(1, 0, 1), c(2, 0, 1)];
-    /// 12-bit 4:2:0 in the high bits of 16, CbCr interleaved.
-    P012 = "P012_LE", Some(DrmFourcc::P012), Yuv, 2, (1, 1), [w(0, 0, 2, 4, 12), w(1, 0, 4, 4, 12), w(1, 2, 4, 4, 12)];
-    /// 12-bit 4:2:0 in the low bits of 16, three planes.
-    I42012 = "I420_12LE", None, Yuv, 3, (1, 1), [w(0, 0, 2, 0, 12), w(1, 0, 2, 0, 12), w(2, 0, 2, 0, 12)];
-    /// 10-bit 4:2:2 in the low bits of 16, three planes.
-    I42210 = "I422_10LE", None, Yuv, 3, (1, 0), [w(0, 0, 2, 0, 10), w(1, 0, 2, 0, 10), w(2, 0, 2, 0, 10)];
-    /// 12-bit 4:2:2 in the low bits of 16, three planes.
-    I42212 = "I422_12LE", None, Yuv, 3, (1, 0), [w(0, 0, 2, 0, 12), w(1, 0, 2, 0, 12), w(2, 0, 2, 0, 12)];
-    /// 10-bit 4:4:4 in the low bits of 16, three planes.
-    Y44410 = "Y444_10LE", None, Yuv, 3, (0, 0), [w(0, 0, 2, 0, 10), w(1, 0, 2, 0, 10), w(2, 0, 2, 0, 10)];
-    /// 12-bit 4:4:4 in the low bits of 16, three planes.
-    Y44412 = "Y444_12LE", None, Yuv, 3, (0, 0), [w(0, 0, 2, 0, 12), w(1, 0, 2, 0, 12), w(2, 0, 2, 0, 12)];
-    /// 8-bit 4:2:2 packed, Y first.
-    Yuy2 = "YUY2", Some(DrmFourcc::Yuyv), Yuv, 1, (1, 0), [c(0, 0, 2), c(0, 1, 4), c(0, 3, 4)];
-    /// 8-bit 4:2:2 packed, Cb first.
-    Uyvy = "UYVY", Some(DrmFourcc::Uyvy), Yuv, 1, (1, 0), [c(0, 1, 2), c(0, 0, 4), c(0, 2, 4)];
-    /// 8-bit 4:2:0 with an alpha plane.
-    A420 = "A420", None, Yuv, 4, (1, 1), [c(0, 0, 1), c(1, 0, 1), c(2, 0, 1), c(3, 0, 1)];
-    /// 8-bit luma.
-    Gray8 = "GRAY8", Some(DrmFourcc::R8), Gray, 1, (0, 0), [c(0, 0, 1)];
-    /// 16-bit luma.
-    Gray16Le = "GRAY16_LE", None, Gray, 1, (0, 0), [w(0, 0, 2, 0, 16)];
-    /// Bytes B, G, R, unused.
-    Bgrx = "BGRx", Some(DrmFourcc::Xrgb8888), Rgb, 1, (0, 0), [c(0, 2, 4), c(0, 1, 4), c(0, 0, 4)];
-    /// Bytes R, G, B, unused.
-    Rgbx = "RGBx", Some(DrmFourcc::Xbgr8888), Rgb, 1, (0, 0), [c(0, 0, 4), c(0, 1, 4), c(0, 2, 4)];
-    /// Bytes unused, R, G, B.
-    Xrgb = "xRGB", Some(DrmFourcc::Bgrx8888), Rgb, 1, (0, 0), [c(0, 1, 4), c(0, 2, 4), c(0, 3, 4)];
-    /// Bytes unused, B, G, R.
-    Xbgr = "xBGR", Some(DrmFourcc::Rgbx8888), Rgb, 1, (0, 0), [c(0, 3, 4), c(0, 2, 4), c(0, 1, 4)];
-    /// Bytes B, G, R, alpha (not premultiplied).
-    Bgra = "BGRA", Some(DrmFourcc::Argb8888), Rgb, 1, (0, 0), [c(0, 2, 4), c(0, 1, 4), c(0, 0, 4), c(0, 3, 4)];
-    /// Bytes R, G, B, alpha (not premultiplied).
-    Rgba = "RGBA", Some(DrmFourcc::Abgr8888), Rgb, 1, (0, 0), [c(0, 0, 4), c(0, 1, 4), c(0, 2, 4), c(0, 3, 4)];
-    /// Bytes alpha (not premultiplied), R, G, B.
-    Argb = "ARGB", Some(DrmFourcc::Bgra8888), Rgb, 1, (0, 0), [c(0, 1, 4), c(0, 2, 4), c(0, 3, 4), c(0, 0, 4)];
-    /// Bytes alpha (not premultiplied), B, G, R.
-    Abgr = "ABGR", Some(DrmFourcc::Rgba8888), Rgb, 1, (0, 0), [c(0, 3, 4), c(0, 2, 4), c(0, 1, 4), c(0, 0, 4)];
-    /// Bytes R, G, B.
-    Rgb = "RGB", Some(DrmFourcc::Bgr888), Rgb, 1, (0, 0), [c(0, 0, 3), c(0, 1, 3), c(0, 2, 3)];
-    /// Bytes B, G, R.
-    Bgr = "BGR", Some(DrmFourcc::Rgb888), Rgb, 1, (0, 0), [c(0, 2, 3), c(0, 1, 3), c(0, 0, 3)];
-    /// 5-6-5 bits, red in the high ones.
-    Rgb16 = "RGB16", Some(DrmFourcc::Rgb565), Rgb, 1, (0, 0), [w(0, 0, 2, 11, 5), w(0, 0, 2, 5, 6), w(0, 0, 2, 0, 5)];
-    /// 5-6-5 bits, blue in the high ones.
-    Bgr16 = "BGR16", Some(DrmFourcc::Bgr565), Rgb, 1, (0, 0), [w(0, 0, 2, 0, 5), w(0, 0, 2, 5, 6), w(0, 0, 2, 11, 5)];
-    /// 8-bit planes G, B, R.
-    Gbr = "GBR", None, Rgb, 3, (0, 0), [c(2, 0, 1), c(0, 0, 1), c(1, 0, 1)];
-    /// 8-bit planes G, B, R, alpha (not premultiplied).
-    Gbra = "GBRA", None, Rgb, 4, (0, 0), [c(2, 0, 1), c(0, 0, 1), c(1, 0, 1), c(3, 0, 1)];
-    /// 10-bit planes G, B, R.
-    Gbr10 = "GBR_10LE", None, Rgb, 3, (0, 0), [w(2, 0, 2, 0, 10), w(0, 0, 2, 0, 10), w(1, 0, 2, 0, 10)];
 }
 
 impl PixelFormat {

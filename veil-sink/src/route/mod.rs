@@ -21,6 +21,9 @@ pub(crate) enum RouteError {
     /// A conversion failed.
     #[error("conversion failed: {0}")]
     Convert(#[from] veil_convert::ConvertError),
+    /// A frame is not what it was checked to be.
+    #[error(transparent)]
+    Read(#[from] crate::unpack::ReadError),
     /// No memory for a target.
     #[error(transparent)]
     Memory(#[from] veil_wayland::MemoryError),

@@ -5,6 +5,7 @@ use crate::{
     caps::StreamFormat,
     frame::Mapped,
     ring::{Free, Ring},
+    unpack::Unpacker,
 };
 use drm_fourcc::DrmFourcc;
 use std::sync::Arc;
@@ -18,6 +19,8 @@ const ROW_ALIGNMENT: u32 = 64;
 /// A conversion, and targets in shared memory.
 #[derive(Debug)]
 pub(crate) struct Shm {
+    /// What comes before the conversion, of formats that it does not read.
+    unpacker: Option<Unpacker>,
     converter: Converter,
     /// The columns and rows that are converted, at the first pixel of the target.
     size: Size,
@@ -88,10 +91,15 @@ impl Shm {
             size: plan.size,
         };
         let converter = Converter::new(&spec)?;
+        let unpacker = stream
+            .unpacking
+            .map(|unpacking| Unpacker::new(unpacking, spec.stored, spec.colorimetry.range))
+            .transpose()?;
         let ring = before
             .filter(|before| before.shape == shape)
             .map_or_else(Ring::new, |before| before.ring);
         Ok(Self {
+            unpacker,
             converter,
             size: plan.size,
             shape,
@@ -113,6 +121,7 @@ impl Shm {
     /// See [`super::Route::draw`].
     pub(crate) fn draw(&mut self, frame: &Mapped<'_>, free: &Free) -> Result<u64, RouteError> {
         let Self {
+            unpacker,
             converter,
             size,
             shape,
@@ -124,7 +133,11 @@ impl Shm {
         };
         let bytes = memory.bytes_mut();
         let stride = shape.stride as usize;
-        converter.convert(&frame.planes(), bytes, stride)?;
+        let planes = match unpacker {
+            Some(unpacker) => unpacker.unpack(&frame.planes())?,
+            None => frame.planes(),
+        };
+        converter.convert(&planes, bytes, stride)?;
         repeat(bytes, stride, *size, shape.canvas);
         Ok(u64::from(shape.canvas.w) * u64::from(shape.canvas.h) * 4)
     }

@@ -266,6 +266,8 @@ impl Drop for Rig {
     fn drop(&mut self) {
         let _ = self.sink.set_state(gst::State::Null);
         let _ = self.pad.set_active(false);
+        // Messages that nobody took hold the sink, which holds the bus.
+        self.bus.set_flushing(true);
     }
 }
 
@@ -316,6 +318,10 @@ pub fn picture(
                 let mask = ((1u32 << c.bits) - 1) << c.shift;
                 let value = (u32::from(sample(index, x, y)) >> (16 - c.bits)) << c.shift;
                 let word = &mut planes[plane][at..at + usize::from(c.word)];
+                // Most significant byte last, for a while.
+                if c.big_endian {
+                    word.reverse();
+                }
                 let mut bytes = [0; 4];
                 bytes[..word.len()].copy_from_slice(word);
                 // Bits beside the sample stay as other components left them, or 0.
@@ -325,6 +331,9 @@ pub fn picture(
                     u32::from_le_bytes(bytes)
                 };
                 word.copy_from_slice(&(old & !mask | value).to_le_bytes()[..word.len()]);
+                if c.big_endian {
+                    word.reverse();
+                }
             }
         }
     }
@@ -364,6 +373,15 @@ pub fn picture(
     )
     .unwrap();
     buffer
+}
+
+/// The formats that the conversion reads as they are, of those that this GStreamer has heard of.
+pub fn described() -> impl Iterator<Item = PixelFormat> {
+    gst::init().unwrap();
+    let known = |format: &PixelFormat| {
+        gst_video::VideoFormat::from_string(format.info().name) != gst_video::VideoFormat::Unknown
+    };
+    PixelFormat::ALL.iter().copied().filter(known)
 }
 
 pub fn caps(format: PixelFormat, size: Size) -> String {

@@ -73,6 +73,14 @@ impl Line {
         self.samples[end..].fill(last);
     }
 
+    /// Multiplies all samples by `factor` / 2¹⁵.
+    pub(super) fn scale(&mut self, factor: u16) {
+        let end = self.samples.len() - SPARE;
+        for sample in &mut self.samples[..end] {
+            *sample = ((i32::from(*sample) * i32::from(factor) + 0x4000) >> 15) as i16;
+        }
+    }
+
     /// Brings the row to the output's grid.
     pub(super) fn resample(&mut self, cpu: Cpu) {
         self.horizontal.resample(cpu, &self.samples, &mut self.out);

@@ -12,7 +12,7 @@ pub(crate) mod vertical;
 use crate::{
     Planes, Spec,
     level::Cpu,
-    matrix::Affine,
+    matrix::{self, Affine},
     premultiply::premultiply,
     source::{Plane, Words},
 };
@@ -24,6 +24,9 @@ use vertical::Vertical;
 /// Samples that the code for vectors may read beyond a row's end: whole vectors, of two rows that are one sample apart.
 pub(crate) const SPARE: usize = 64;
 
+/// What alpha of 1 is in a line: 255 in 15 bits.
+const OPAQUE: f64 = 32640.0;
+
 /// See the module.
 #[derive(Debug)]
 pub(crate) struct Narrow {
@@ -34,8 +37,9 @@ pub(crate) struct Narrow {
     /// By component.
     lines: Vec<Line>,
     last: Last,
-    /// Scale of alpha samples, where there are any.
+    /// Whether there is alpha, and what brings it to the scale of 8 bits, times 2¹⁵, if it has not that.
     alpha: bool,
+    alpha_scale: Option<u16>,
     cpu: Cpu,
 }
 
@@ -112,6 +116,7 @@ impl Narrow {
             lines: lines.into_iter().map(|(_, line)| line).collect(),
             last,
             alpha: spec.format.has_alpha(),
+            alpha_scale: alpha_scale(spec),
             planes,
             cpu,
         }
@@ -136,10 +141,10 @@ impl Narrow {
             }
         );
         for (index, plane) in self.planes.iter_mut().enumerate() {
+            plane.prepare(planes, y);
             if index == 0 && skip_luma {
                 continue;
             }
-            plane.prepare(planes, y);
             let words = plane.window.1 - plane.window.0;
             if let [samples] = &plane.samples[..]
                 && samples.step == 1
@@ -156,6 +161,9 @@ impl Narrow {
                     line.extend();
                 }
             }
+        }
+        if let (Some(scale), Some(alpha)) = (self.alpha_scale, self.lines.last_mut()) {
+            alpha.scale(scale);
         }
         for line in &mut self.lines {
             line.resample(self.cpu);
@@ -202,6 +210,13 @@ impl Narrow {
             premultiply(self.cpu, row(lines.len() - 1), out);
         }
     }
+}
+
+/// What makes alpha of any number of bits what it would be with 8, times 2¹⁵; `None` where it has 8, or is none.
+fn alpha_scale(spec: &Spec) -> Option<u16> {
+    let one = 1.0 / matrix::alpha_scale(spec)?;
+    let scale = (OPAQUE * 2.0 * 32768.0 / one).round() as u16;
+    (scale != 32768).then_some(scale)
 }
 
 /// How chroma columns lie to the output's, where columns are not scaled and chroma has half of them.

@@ -1,5 +1,7 @@
 //! What is right, computed the plain way: one pixel at a time, in double precision, from the format's description.
 
+#![allow(unreachable_pub)]
+
 use veil_convert::{Planes, Spec};
 use veil_frame::{Colorimetry, Matrix, Model, tone_map};
 
@@ -15,7 +17,12 @@ fn code(spec: &Spec, planes: &Planes<'_>, component: usize, x: i64, y: i64) -> f
     let plane = usize::from(c.plane);
     let at = y * planes.stride[plane] + usize::from(c.offset) + x * usize::from(c.step);
     let mut word = 0u32;
-    for i in (0..usize::from(c.word)).rev() {
+    for i in 0..usize::from(c.word) {
+        let i = if c.big_endian {
+            i
+        } else {
+            usize::from(c.word) - 1 - i
+        };
         word = word << 8 | u32::from(planes.data[plane][at + i]);
     }
     f64::from(word >> c.shift & ((1 << c.bits) - 1))
