@@ -41,23 +41,35 @@ pub(crate) fn surface_placement(
     Some(SurfacePlacement {
         position: (x, y),
         destination: (w, h),
-        source: in_256ths(surface.source, upright),
+        source: in_256ths(surface.source, upright, (surface.dest.w, surface.dest.h)),
         transform: plan.picture.orientation.wl_transform(),
     })
 }
 
-/// Rounds a source to what `wl_fixed` can say, never outside the buffer: that is the fatal error `out_of_buffer`.
-fn in_256ths(source: RectF, buffer: Size) -> Option<RectF> {
-    let axis = |start: f64, len: f64, size: u32| {
-        let limit = f64::from(size);
-        let first = (start * 256.0).round().clamp(0.0, limit * 256.0 - 1.0);
-        let last = ((start + len) * 256.0).round().clamp(first + 1.0, limit * 256.0);
+/// Rounds a source to what `wl_fixed` can say, never outside the buffer: that is the fatal error `out_of_buffer`. It is
+/// drawn on so many pixels of the output.
+fn in_256ths(source: RectF, buffer: Size, drawn: (f64, f64)) -> Option<RectF> {
+    let axis = |start: f64, len: f64, size: u32, drawn: f64| {
+        let limit = f64::from(size) * 256.0;
+        let first = (start * 256.0).round().clamp(0.0, limit - 1.0);
+        let mut last = ((start + len) * 256.0).round().clamp(first + 1.0, limit);
+        while last > first + 1.0 && steps_out(first / 256.0, last / 256.0, f64::from(size), drawn.round()) {
+            last -= 1.0;
+        }
         (first / 256.0, (last - first) / 256.0)
     };
-    let (x, w) = axis(source.x, source.w, buffer.w);
-    let (y, h) = axis(source.y, source.h, buffer.h);
+    let (x, w) = axis(source.x, source.w, buffer.w, drawn.0);
+    let (y, h) = axis(source.y, source.h, buffer.h, drawn.1);
     let whole = x == 0.0 && y == 0.0 && w == f64::from(buffer.w) && h == f64::from(buffer.h);
     (!whole).then_some(RectF { x, y, w, h })
+}
+
+/// Whether the last pixel is drawn from outside of the buffer by pixman, with which compositors without a GPU draw: it
+/// steps through the source in whole 65 536ths of a pixel. Some pixels of the buffer on very many of the output are
+/// enough for that, and the last columns or rows remain empty.
+fn steps_out(first: f64, last: f64, size: f64, drawn: f64) -> bool {
+    let step = ((last - first) / drawn * 65_536.0).round() / 65_536.0;
+    first + (drawn - 0.5) * step >= size
 }
 
 #[cfg(test)]
@@ -109,5 +121,32 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn a_tiny_picture_reaches_the_last_pixel() {
+        let output = Size::new(1366, 768);
+        for size in [1, 2, 3, 7, 16, 17, 33] {
+            let plan = TargetPlan::whole(Picture::plain(Size::new(size, size)));
+            let placement = surface_placement(&plan, FitMode::Stretch, output, output).unwrap();
+            let (w, h) = placement
+                .source
+                .map_or((size.into(), size.into()), |source| (source.w, source.h));
+            for (length, pixels) in [(w, 1366.0), (h, 768.0)] {
+                let step = (length / pixels * 65_536.0).round();
+                assert!(
+                    (pixels - 0.5) * step < f64::from(size) * 65_536.0,
+                    "{size}: {length}"
+                );
+                assert!(
+                    length > f64::from(size) - pixels / 512.0 / 256.0 - 0.01,
+                    "{size}: {length}"
+                );
+            }
+        }
+        // Nothing is cut where nothing is amiss.
+        let plan = TargetPlan::whole(Picture::plain(Size::new(320, 180)));
+        let placement = surface_placement(&plan, FitMode::Stretch, output, output).unwrap();
+        assert_eq!(placement.source, None);
     }
 }
