@@ -8,7 +8,7 @@ use crate::{
     output::{Output, OutputId},
     pace::{Held, refresh_period},
     presentation::Witness,
-    surface::{Content, SurfaceError, SurfaceId, VeilSurface, WindowSettings},
+    surface::{Content, Placed, SurfaceError, SurfaceId, VeilSurface, WindowSettings},
     tree::Commit,
 };
 use smithay_client_toolkit::{output::OutputState, registry::RegistryState, shell::wlr_layer::Layer};
@@ -180,8 +180,6 @@ impl Desktop {
     /// Shows a picture on a surface, at once or as soon as the compositor has taken the one before.
     /// [`Event::Presented`] with this token says what became of it.
     ///
-    /// False, and nothing done, while the surface waits for its size, or if no pixel of the picture would be seen.
-    ///
     /// # Errors
     /// [`SurfaceError`] when there is no surface or the picture's memory cannot be shown.
     pub fn show(
@@ -189,7 +187,7 @@ impl Desktop {
         id: impl Into<SurfaceId>,
         content: &Content,
         token: u64,
-    ) -> Result<bool, SurfaceError> {
+    ) -> Result<Placed, SurfaceError> {
         let id = id.into();
         let commit = Commit {
             pixels: self.surface_pixels(id).unwrap_or_default(),
@@ -197,9 +195,9 @@ impl Desktop {
             token,
         };
         let surface = self.surfaces.get_mut(&id).ok_or(SurfaceError::NoSurface)?;
-        let (shown, given_up) = surface.tree.show(&self.globals, &self.qh, content, commit)?;
+        let (placed, given_up) = surface.tree.show(&self.globals, &self.qh, content, commit)?;
         self.give_up(id, given_up);
-        Ok(shown)
+        Ok(placed)
     }
 
     fn refresh(&self, id: SurfaceId) -> Duration {

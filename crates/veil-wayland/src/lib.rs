@@ -29,5 +29,5 @@ pub use memory::{MemoryError, SharedMemory};
 pub use output::{Output, OutputId};
 pub use smithay_client_toolkit::shell::wlr_layer::Layer;
 pub use statistics::PresentationStats;
-pub use surface::{Content, SurfaceError, SurfaceId, WindowSettings};
+pub use surface::{Content, Placed, SurfaceError, SurfaceId, WindowSettings};
 pub use watch::WaylandWatch;

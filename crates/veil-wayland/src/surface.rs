@@ -62,6 +62,17 @@ pub struct Content {
     pub mode: FitMode,
 }
 
+/// What became of a picture that was to be shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Placed {
+    /// The compositor has it.
+    Committed,
+    /// The compositor gets it as soon as it has taken the one before.
+    Held,
+    /// Nothing was done: the surface waits for its size, or no pixel of the picture would be seen.
+    Nowhere,
+}
+
 /// What a window is like.
 #[derive(Clone, Debug)]
 pub struct WindowSettings {

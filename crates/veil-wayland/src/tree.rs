@@ -12,7 +12,7 @@ use crate::{
     pace::{Held, Pace},
     placement::{SurfacePlacement, surface_placement},
     presentation::{Asked, Witness},
-    surface::{Content, SurfaceError},
+    surface::{Content, Placed, SurfaceError},
 };
 use std::{
     os::fd::AsFd,
@@ -210,17 +210,15 @@ impl Tree {
 
     /// Shows a picture: at once, or when the compositor has taken the one before; whether it is on the screen, and when,
     /// comes later under its token. A picture that was still waiting is given back: it will never be shown.
-    ///
-    /// False, and nothing done, while the surface is not configured or nothing of the picture would be seen.
     pub(crate) fn show(
         &mut self,
         globals: &Globals,
         qh: &QueueHandle<Desktop>,
         content: &Content,
         commit: Commit,
-    ) -> Result<(bool, Option<Held>), SurfaceError> {
+    ) -> Result<(Placed, Option<Held>), SurfaceError> {
         let Some(logical) = self.logical else {
-            return Ok((false, None));
+            return Ok((Placed::Nowhere, None));
         };
         let basis = Basis {
             plan: content.presentable.plan,
@@ -232,12 +230,12 @@ impl Tree {
         let now = Instant::now();
         let fast = self.pace.is_fast(now, commit.refresh);
         if !moved && fast && self.pace.must_wait(now, commit.refresh) {
-            return Ok((true, self.pace.hold(content, commit.token)));
+            return Ok((Placed::Held, self.pace.hold(content, commit.token)));
         }
         if moved {
             let placement = surface_placement(&basis.plan, basis.mode, basis.pixels, basis.logical);
             let Some(placement) = placement else {
-                return Ok((false, None));
+                return Ok((Placed::Nowhere, None));
             };
             self.basis = Some(basis);
             if self.placement != Some(placement) {
@@ -251,7 +249,7 @@ impl Tree {
             self.parent.commit();
             self.subsurface.set_desync();
         }
-        Ok((true, given_up))
+        Ok((Placed::Committed, given_up))
     }
 
     /// A frame callback came: what waited for it is committed.

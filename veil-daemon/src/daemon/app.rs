@@ -22,7 +22,7 @@ use std::{
     time::{Duration, Instant},
 };
 use veil_frame::Presentable;
-use veil_wayland::{Content, Display, OutputId, WaylandWatch};
+use veil_wayland::{Content, Display, OutputId, Placed, WaylandWatch};
 
 /// What a job of the media worker came to.
 pub(crate) enum Done {
@@ -173,22 +173,26 @@ impl App {
     }
 
     /// Shows what an output is to show. The fate of the commit comes back as an event.
-    pub(super) fn show(&mut self, id: OutputId) {
+    pub(super) fn show(&mut self, id: OutputId) -> Placed {
         let Some(content) = self.screens.get(&id).and_then(|screen| screen.content.clone()) else {
-            return;
+            return Placed::Nowhere;
         };
         let token = self.next_number();
         match self.display.desktop().show(id, &content, token) {
-            Ok(true) => {
+            Ok(placed @ (Placed::Committed | Placed::Held)) => {
                 if let Some(screen) = self.screens.get_mut(&id) {
                     screen.stats.presented.committed(token);
                 }
                 for change in self.changes.values_mut() {
                     change.committed(id, token);
                 }
+                placed
             }
-            Ok(false) => {}
-            Err(error) => tracing::warn!("cannot show the picture: {error}"),
+            Ok(Placed::Nowhere) => Placed::Nowhere,
+            Err(error) => {
+                tracing::warn!("cannot show the picture: {error}");
+                Placed::Nowhere
+            }
         }
     }
 

@@ -139,7 +139,9 @@ impl App {
                 self.show(id);
                 self.followers_changed(stream);
             }
-            Source::Failed => self.show(id),
+            Source::Failed => {
+                self.show(id);
+            }
         }
     }
 

@@ -9,6 +9,7 @@ mod change;
 mod changes;
 mod commands;
 mod desktop;
+mod phase;
 mod screen;
 mod status;
 pub(crate) mod stream;

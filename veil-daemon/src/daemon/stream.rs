@@ -1,5 +1,6 @@
 //! A stream of pictures: one file that is played, for all the outputs that show it.
 
+use super::phase::Phase;
 use crate::media::kind::FileKey;
 use calloop::{RegistrationToken, ping::Ping};
 use std::{sync::Arc, time::Instant};
@@ -73,6 +74,8 @@ pub(crate) struct Stream {
     pub(crate) playing: Option<Playing>,
     /// Whether it was told to play; it may still be on its way there.
     pub(crate) running: bool,
+    /// When in a refresh its pictures come.
+    pub(crate) phase: Phase,
     /// When its newest picture came.
     pub(crate) last_picture: Option<Instant>,
 }
@@ -86,6 +89,7 @@ impl Stream {
             newest: None,
             playing: None,
             running: false,
+            phase: Phase::default(),
             last_picture: None,
         }
     }

@@ -8,11 +8,12 @@ use super::{
 };
 use crate::media::copy::private_copy;
 use calloop::{Interest, Mode, PostAction, generic::Generic};
+use gstreamer::prelude::ObjectExt;
 use std::{os::fd::AsFd, sync::Arc, time::Instant};
 use veil_frame::{Demand, Presentable};
 use veil_ipc::WirePath;
 use veil_playback::{Player, PlayerEvent};
-use veil_wayland::{Content, OutputId};
+use veil_wayland::{Content, OutputId, Placed};
 
 impl App {
     /// Makes a stream that nothing plays yet.
@@ -43,7 +44,7 @@ impl App {
 
     /// Shows a picture of a stream on every output that follows it and does not stand still.
     fn show_stream(&mut self, id: StreamId, presentable: &Presentable) {
-        let mut index = 0;
+        let (mut index, mut held) = (0, false);
         while let Some((&output, screen)) = self.screens.iter_mut().nth(index) {
             index += 1;
             let frozen = screen.paused && screen.private;
@@ -56,8 +57,33 @@ impl App {
                 presentable: presentable.clone(),
                 mode,
             });
-            self.show(output);
+            held |= self.show(output) == Placed::Held;
         }
+        self.note_phase(id, held);
+    }
+
+    /// Moves a stream's pictures in time where they mostly come at a bad moment.
+    fn note_phase(&mut self, id: StreamId, held: bool) {
+        let Some(stream) = self.streams.get_mut(&id) else {
+            return;
+        };
+        let Some(late) = stream.phase.note(held) else {
+            return;
+        };
+        let followers = self.screens.iter().filter(|(_, screen)| screen.follows(id));
+        let fastest = followers
+            .filter_map(|(output, _)| self.display.desktop_ref().output(*output))
+            .map(|output| output.refresh_mhz)
+            .max();
+        let (Some(playing), Some(mhz @ 1..)) = (&stream.playing, fastest) else {
+            return;
+        };
+        // Nanoseconds of half a period. No state changes by this: the sink adds it to the time of its next picture.
+        let offset = if late { 500_000_000_000 / i64::from(mhz) } else { 0 };
+        tracing::debug!(
+            "pictures meet the screen's refresh; they come {offset} ns after their time from now on"
+        );
+        playing.sink.set_property("ts-offset", offset);
     }
 
     /// A file turned out to be a stream: its pipeline is ready.

@@ -6,7 +6,7 @@ use calloop::ping::Ping;
 use gstreamer::{self as gst, glib, prelude::*};
 use std::sync::Arc;
 use veil_frame::{Demand, FitMode, Picture, Presentable, Size};
-use veil_wayland::{Content, Display, DisplayError, Event, OutputId, SurfaceId, WindowSettings};
+use veil_wayland::{Content, Display, DisplayError, Event, OutputId, Placed, SurfaceId, WindowSettings};
 
 /// Before a window has a size, pictures are drawn in their own: no larger than they are, for something so large.
 const UNSIZED: (FitMode, Size) = (FitMode::Fit, Size::new(16_384, 16_384));
@@ -253,8 +253,8 @@ impl Scene {
         };
         self.last_token += 1;
         match self.display.desktop().show(id, &content, self.last_token) {
-            Ok(true) => self.presenter.statistics.committed(id, self.last_token),
-            Ok(false) => {}
+            Ok(Placed::Committed | Placed::Held) => self.presenter.statistics.committed(id, self.last_token),
+            Ok(Placed::Nowhere) => {}
             Err(error) => gst::warning!(CAT, "cannot show a picture: {error}"),
         }
     }
