@@ -168,6 +168,9 @@ pub struct Presentable {
 pub enum Shown {
     /// It was on the screen at this time of the presentation clock.
     At(Duration),
+    /// The compositor had drawn it at this time of the frame callbacks' clock, which may be another: times of the two are
+    /// never to be compared.
+    Drawn(Duration),
     /// It never was: newer content replaced it, or the output shows nothing.
     Never,
 }

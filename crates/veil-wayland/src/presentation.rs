@@ -207,8 +207,8 @@ impl Dispatch2<WlCallback, Desktop> for Asked {
             .witness(self.surface)
             .is_some_and(|witness| witness.drawn(self.token))
         {
-            // Milliseconds of a clock that is not named; compositors use that of their repaint.
-            self.tell(desktop, Shown::At(Duration::from_millis(callback_data.into())));
+            // Milliseconds of a clock that is not named.
+            self.tell(desktop, Shown::Drawn(Duration::from_millis(callback_data.into())));
         }
         desktop.answered(self.surface, self.token);
     }

@@ -10,7 +10,8 @@ pub struct PresentationStats {
     first: u64,
     in_flight: u64,
     shown: u64,
-    last: Option<Duration>,
+    /// When one was shown last, by which clock: never [`Shown::Never`].
+    last: Option<Shown>,
     intervals: u64,
     sum: Duration,
     longest: Duration,
@@ -31,19 +32,21 @@ impl PresentationStats {
             return;
         }
         self.in_flight = self.in_flight.saturating_sub(1);
-        let Shown::At(time) = shown else { return };
+        if shown == Shown::Never {
+            return;
+        }
         // Two commits with one time: only one of them was on the screen. Frame callbacks, which count where feedback does
         // not, come for both.
-        if self.last == Some(time) {
+        if self.last == Some(shown) {
             return;
         }
         self.shown += 1;
-        if let Some(interval) = self.last.and_then(|last| time.checked_sub(last)) {
+        if let Some(interval) = self.last.and_then(|last| interval(last, shown)) {
             self.intervals += 1;
             self.sum += interval;
             self.longest = self.longest.max(interval);
         }
-        self.last = Some(time);
+        self.last = Some(shown);
     }
 
     /// Pictures that were on the screen.
@@ -65,6 +68,16 @@ impl PresentationStats {
     pub fn intervals(&self) -> Option<(Duration, Duration)> {
         let count = u32::try_from(self.intervals).ok().filter(|count| *count > 0)?;
         Some((self.sum / count, self.longest))
+    }
+}
+
+/// The time between two pictures, if both are told by one clock that goes forward.
+fn interval(before: Shown, after: Shown) -> Option<Duration> {
+    match (before, after) {
+        (Shown::At(before), Shown::At(after)) | (Shown::Drawn(before), Shown::Drawn(after)) => {
+            after.checked_sub(before)
+        }
+        _ => None,
     }
 }
 
@@ -93,6 +106,27 @@ mod tests {
             stats.intervals(),
             Some((Duration::from_millis(40), Duration::from_millis(50)))
         );
+    }
+
+    #[test]
+    fn times_of_two_clocks_are_not_compared() {
+        let mut stats = PresentationStats::default();
+        let ms = Duration::from_millis;
+        for (token, shown) in [
+            Shown::Drawn(ms(100)),
+            Shown::At(ms(9_000_000)),
+            Shown::At(ms(9_000_033)),
+            Shown::Drawn(ms(166)),
+            Shown::Drawn(ms(200)),
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            stats.committed(token as u64 + 1);
+            stats.note(token as u64 + 1, shown);
+        }
+        assert_eq!(stats.shown(), 5);
+        assert_eq!(stats.intervals(), Some((Duration::from_micros(33_500), ms(34))));
     }
 
     #[test]
