@@ -57,6 +57,23 @@ impl Process {
         ))
     }
 
+    /// How long its living threads have run, to the nanosecond: unlike [`Process::cpu_time`] it is good for short
+    /// measurements, and forgets threads that have ended.
+    pub fn run_time(self) -> Result<Duration> {
+        let mut sum = 0;
+        for thread in self.threads()? {
+            let Ok(text) = self.read(&format!("task/{}/schedstat", thread.tid)) else {
+                continue;
+            };
+            let first = text
+                .split(' ')
+                .next()
+                .and_then(|number| number.parse::<u64>().ok());
+            sum += first.with_context(|| format!("schedstat says {text}"))?;
+        }
+        Ok(Duration::from_nanos(sum))
+    }
+
     /// Its threads, the main thread first.
     pub fn threads(self) -> Result<Vec<Thread>> {
         let mut threads = Vec::new();

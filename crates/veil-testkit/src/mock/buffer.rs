@@ -1,7 +1,7 @@
 //! Buffers: memory of the client, and single pixels.
 
 use std::fs::File;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering};
 
@@ -20,6 +20,7 @@ use super::state::State;
 #[derive(Debug)]
 pub(super) struct Pool {
     file: File,
+    inode: u64,
     size: AtomicI32,
 }
 
@@ -43,6 +44,14 @@ impl Buffer {
         match self {
             Self::Shm { size, .. } => *size,
             Self::Pixel(_) => (1, 1),
+        }
+    }
+
+    /// The number of the file that its memory is.
+    pub(super) fn memory(&self) -> Option<u64> {
+        match self {
+            Self::Shm { pool, .. } => Some(pool.inode),
+            Self::Pixel(_) => None,
         }
     }
 
@@ -87,9 +96,10 @@ impl Dispatch<WlShm, ()> for State {
     ) {
         if let wl_shm::Request::CreatePool { id, fd, size } = request {
             let file = File::from(fd);
-            let actual = file.metadata().map_or(0, |found| found.len());
+            let (actual, inode) = file.metadata().map_or((0, 0), |found| (found.len(), found.ino()));
             let pool = Pool {
                 file,
+                inode,
                 size: size.into(),
             };
             init.init(id, Arc::new(pool));

@@ -5,7 +5,7 @@ use std::time::Instant;
 use wayland_protocols_wlr::layer_shell::v1::server::zwlr_layer_surface_v1;
 use wayland_server::Resource;
 
-use super::node::{Changes, Handle, size_of};
+use super::node::{Changes, Handle, memory_of, size_of};
 use super::record::{Commit, Role, SurfaceId};
 use super::refresh::Releases;
 use super::state::State;
@@ -26,6 +26,10 @@ impl State {
                 .buffer
                 .as_ref()
                 .map(|buffer| buffer.as_ref().and_then(size_of)),
+            memory: changes
+                .buffer
+                .as_ref()
+                .and_then(|buffer| memory_of(buffer.as_ref()?)),
             damage: changes.damage.clone(),
             source: changes.source,
             destination: changes.destination,

@@ -140,3 +140,7 @@ impl Changes {
 pub(super) fn size_of(buffer: &WlBuffer) -> Option<(i32, i32)> {
     buffer.data::<Buffer>().map(Buffer::size)
 }
+
+pub(super) fn memory_of(buffer: &WlBuffer) -> Option<u64> {
+    buffer.data::<Buffer>().and_then(Buffer::memory)
+}

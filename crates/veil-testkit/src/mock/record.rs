@@ -69,6 +69,8 @@ pub struct Surface {
     pub children: Vec<SurfaceId>,
     /// Width and height of the buffer that it shows; `None` while it has none.
     pub buffer: Option<(i32, i32)>,
+    /// Which memory that buffer is in: the same number for the same memory, whoever shows it.
+    pub memory: Option<u64>,
     /// `wp_viewport.set_source`: x, y, width, height.
     pub source: Option<[f64; 4]>,
     /// `wp_viewport.set_destination`.
@@ -98,6 +100,8 @@ pub struct Commit {
     pub surface: SurfaceId,
     /// The buffer that came with it: its size, or nothing for "take it away"; `None` if none was attached.
     pub attached: Option<Option<(i32, i32)>>,
+    /// Which memory that buffer is in: see [`Surface::memory`].
+    pub memory: Option<u64>,
     /// What `damage_buffer` and `damage` said.
     pub damage: Vec<Area>,
     /// A new source, if it came with one.

@@ -8,7 +8,7 @@ use wayland_server::protocol::{wl_buffer::WlBuffer, wl_surface::WlSurface};
 use wayland_server::{Client, DisplayHandle};
 
 use super::globals::Global;
-use super::node::{Handle, Node, size_of};
+use super::node::{Handle, Node, memory_of, size_of};
 use super::output::{Configures, Screen};
 use super::record::{Commit, Role, Surface, SurfaceId};
 use super::refresh::Releases;
@@ -196,6 +196,7 @@ impl State {
             role: node.role.clone(),
             children: node.children.clone(),
             buffer: node.buffer.as_ref().and_then(size_of),
+            memory: node.buffer.as_ref().and_then(memory_of),
             source: node.source,
             destination: node.destination,
             transform: node.transform,
