@@ -300,3 +300,41 @@ fn an_output_changes_while_it_plays() {
         stands(&mut stage).unwrap();
     }
 }
+
+#[test]
+fn one_stream_for_outputs_of_every_shape() {
+    let sizes = [(640, 360), (360, 640), (1366, 768), (641, 361), (200, 900)];
+    let scales = [1.0, 1.25, 1.5, 1.75, 2.0];
+    let mut mock = Mock::builder();
+    for transform in 0..8 {
+        let at = transform as usize;
+        let (width, height) = sizes[at % sizes.len()];
+        let output = MockOutput::new(&format!("DP-{transform}"), width, height)
+            .scale(scales[(at + at / 5) % scales.len()])
+            .transform(transform);
+        mock = mock.output(output);
+    }
+    let mut stage = Stage::start(mock, NO_ARGUMENTS).unwrap();
+    for file in [
+        clips::quadrants(640, 360).unwrap(),
+        clips::quadrants_video(640, 360).unwrap(),
+    ] {
+        for mode in ["fill", "stretch"] {
+            set(&stage, &["--mode", mode], &file).unwrap();
+            for transform in 0..8 {
+                let name = format!("DP-{transform}");
+                stage
+                    .mock
+                    .wait_for_picture(&name, &format!("every-{mode}-{name}"), |shot| {
+                        clips::is_quadrants(shot, shot.all(), 6)
+                    })
+                    .unwrap();
+            }
+        }
+    }
+    for transform in 0..8 {
+        stage.daemon.wait_frames(&format!("DP-{transform}"), 5).unwrap();
+    }
+    assert_eq!(stage.daemon.log().matches("video decoder:").count(), 1);
+    stands(&mut stage).unwrap();
+}
