@@ -42,6 +42,8 @@ pub(crate) struct Change {
     pub(crate) outputs: Vec<OutputId>,
     /// The outputs as they were named; none is all.
     pub(crate) named: Vec<String>,
+    /// Names of outputs for which something newer was noted meanwhile.
+    pub(crate) except: Vec<String>,
     /// Where it comes from.
     pub(crate) origin: Origin,
     /// The stream that was made for it, in case that the file is one.

@@ -4,7 +4,7 @@ use super::{
     app::{App, Done},
     assignments::Spec,
     change::{Change, ChangeId, Origin, PRESENT_WITHIN, Stage},
-    screen::{ScreenStats, Source},
+    screen::{Screen, ScreenStats, Source},
     stream::StreamId,
 };
 use crate::media::{
@@ -46,6 +46,7 @@ impl App {
                 spec,
                 outputs,
                 named,
+                except: Vec::new(),
                 origin,
                 stream,
                 stage,
@@ -62,11 +63,13 @@ impl App {
             let Some(change) = self.changes.get_mut(&id) else {
                 continue;
             };
+            // One whose outputs have gone is not over for that: it is stored when it is known to be good.
+            let somewhere = !change.outputs.is_empty();
             let mut over = everywhere;
             for output in outputs {
                 over |= change.forget(*output);
             }
-            if over || change.outputs.is_empty() {
+            if over || somewhere && change.outputs.is_empty() {
                 self.end_change(id, |_| {
                     Response::error("another wallpaper was set before this one was shown")
                 });
@@ -308,24 +311,45 @@ impl App {
 
     /// All outputs have presented it.
     pub(super) fn finish_change(&mut self, id: ChangeId) {
-        self.keep(id);
+        let kept = self.keep(id);
         self.end_change(id, |_| {
             Response::Ok(Answer::Set {
                 presented: true,
                 reason: None,
             })
         });
+        if kept {
+            self.catch_up();
+        }
     }
 
     /// No output will present it, for this reason; it is kept, and shown when one can.
     pub(super) fn store_change(&mut self, id: ChangeId, why: &str) {
-        self.keep(id);
+        let kept = self.keep(id);
         self.end_change(id, |_| {
             Response::Ok(Answer::Set {
                 presented: false,
                 reason: Some(why.into()),
             })
         });
+        if kept {
+            self.catch_up();
+        }
+    }
+
+    /// Outputs that came while a wallpaper was on its way to others get it, now that it is known to be good.
+    fn catch_up(&mut self) {
+        if self.initial.is_some() {
+            return;
+        }
+        let is_behind = |(id, screen): &(&OutputId, &Screen)| {
+            let wanted = self.assignments.on(&self.name(**id));
+            wanted.is_some() && screen.spec.as_ref() != wanted
+        };
+        let behind: Vec<OutputId> = self.screens.iter().filter(is_behind).map(|(id, _)| *id).collect();
+        for output in behind {
+            self.restore(output);
+        }
     }
 
     fn not_presented(&mut self, id: ChangeId) {
@@ -355,18 +379,34 @@ impl App {
         }
     }
 
-    /// Notes for the next start which wallpaper belongs where, now that it is known to be good.
-    fn keep(&mut self, id: ChangeId) {
+    /// Notes for the next start which wallpaper belongs where, now that it is known to be good. Whether it was new.
+    fn keep(&mut self, id: ChangeId) -> bool {
         let Some(change) = self.changes.get(&id) else {
-            return;
+            return false;
         };
         match change.origin {
-            Origin::Restored => return,
+            Origin::Restored => return false,
             Origin::CommandLine => self.initial = None,
             Origin::Client(_) => {}
         }
-        self.assignments.set(&change.named, &change.spec);
+        let newer: Vec<_> = change
+            .except
+            .iter()
+            .map(|name| (name.clone(), self.assignments.on(name).cloned()))
+            .collect();
+        let (named, spec) = (change.named.clone(), change.spec.clone());
+        self.assignments.set(&named, &spec);
+        for (name, spec) in newer {
+            match spec {
+                Some(spec) => self.assignments.set(&[name], &spec),
+                None => self.assignments.clear(&[name]),
+            }
+        }
+        for (_, older) in self.changes.range_mut(..id) {
+            older.except.extend(named.iter().cloned());
+        }
         self.save();
+        true
     }
 
     /// The file cannot be shown. What was on the screen stays.

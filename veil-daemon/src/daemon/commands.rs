@@ -145,6 +145,9 @@ impl App {
             self.display.desktop().clear(id);
         }
         self.assignments.clear(&names);
+        for older in self.changes.values_mut() {
+            older.except.extend(names.iter().cloned());
+        }
         self.save();
         for stream in left {
             self.followers_changed(stream);
