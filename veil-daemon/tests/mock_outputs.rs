@@ -338,3 +338,131 @@ fn one_stream_for_outputs_of_every_shape() {
     assert_eq!(stage.daemon.log().matches("video decoder:").count(), 1);
     stands(&mut stage).unwrap();
 }
+
+#[test]
+fn an_output_goes_in_the_middle_of_a_change() {
+    let files = [
+        clips::plain(RED).unwrap(),
+        clips::picture("plain-blue", 64, 36, |_, _| BLUE).unwrap(),
+        clips::plain(GREEN).unwrap(),
+    ];
+    let mut stage = stage(&["DP-1", "DP-2"]).unwrap();
+    std::thread::scope(|scope| {
+        for round in 0..50 {
+            let file = &files[round % files.len()];
+            let daemon = &stage.daemon;
+            let client = scope.spawn(move || daemon.set([file]));
+            std::thread::sleep(Duration::from_millis(round as u64 * 7 % 60));
+            let gone = ["DP-1", "DP-2"][round / 3 % 2];
+            stage.mock.unplug(gone).unwrap();
+            stage.mock.plug(output(gone));
+            // It is shown, or kept: either way that is said, and nobody waits for what is gone.
+            client.join().unwrap().unwrap().ok().unwrap();
+        }
+    });
+    set(&stage, &[], &files[0]).unwrap();
+    for name in ["DP-1", "DP-2"] {
+        plain(&stage, name, RED).unwrap();
+    }
+    assert_eq!(stage.mock.surfaces().len(), 4);
+    stands(&mut stage).unwrap();
+}
+
+#[test]
+fn an_output_may_have_no_pixels_at_first() {
+    for file in [
+        clips::quadrants(640, 360).unwrap(),
+        clips::quadrants_video(640, 360).unwrap(),
+    ] {
+        let mut nothing = output("DP-1");
+        nothing.mode = Some((0, 0));
+        let mut stage = Stage::start(Mock::builder().output(nothing), NO_ARGUMENTS).unwrap();
+        set(&stage, &[], &file).unwrap();
+        stage
+            .mock
+            .change("DP-1", |output| output.mode = Some((320, 180)))
+            .unwrap();
+        stage
+            .mock
+            .wait_for_picture("DP-1", "pixels at last", |shot| {
+                clips::is_quadrants(shot, shot.all(), 6)
+            })
+            .unwrap();
+        stands(&mut stage).unwrap();
+    }
+}
+
+#[test]
+fn an_output_that_comes_while_a_wallpaper_is_on_its_way() {
+    for (before, file, colour) in [
+        (None, clips::plain(RED).unwrap(), RED),
+        (
+            Some(clips::plain(GREEN).unwrap()),
+            clips::plain(RED).unwrap(),
+            RED,
+        ),
+        (
+            Some(clips::plain(GREEN).unwrap()),
+            clips::picture("plain-blue", 64, 36, |_, _| BLUE).unwrap(),
+            BLUE,
+        ),
+    ] {
+        let mut stage = stage(&["DP-1"]).unwrap();
+        if let Some(before) = &before {
+            set(&stage, &[], before).unwrap();
+        }
+        // Nobody says that it was seen, so it takes until veil gives up waiting.
+        stage
+            .mock
+            .change("DP-1", |output| output.pace = Pace::ByHand)
+            .unwrap();
+        std::thread::scope(|scope| {
+            let daemon = &stage.daemon;
+            let seen = stage.mock.pictures("DP-1");
+            let client = scope.spawn(|| daemon.set([&file]));
+            wait_until("it on its way", GENEROUS, || stage.mock.pictures("DP-1") > seen).unwrap();
+            stage.mock.plug(output("DP-2"));
+            client.join().unwrap().unwrap().ok().unwrap();
+        });
+        plain(&stage, "DP-2", colour).unwrap();
+        stands(&mut stage).unwrap();
+    }
+}
+
+#[test]
+fn what_is_newer_for_one_output_outlives_what_is_older_for_all() {
+    let green = clips::plain(GREEN).unwrap();
+    let green = green.to_str().unwrap();
+    let bad = clips::inputs().unwrap().join("text.mp4");
+    let only = ["--output", "DP-2"];
+    for (newer, colour) in [
+        ([&["set"], &only[..], &[green]].concat(), GREEN),
+        ([&["clear"], &only[..]].concat(), [0; 3]),
+        // What fails leaves the older one.
+        ([&["set"], &only[..], &[bad.to_str().unwrap()]].concat(), RED),
+    ] {
+        let mut stage = stage(&["DP-1", "DP-2"]).unwrap();
+        stage
+            .mock
+            .change("DP-1", |output| output.pace = Pace::ByHand)
+            .unwrap();
+        std::thread::scope(|scope| {
+            let daemon = &stage.daemon;
+            let client = scope.spawn(|| daemon.set([clips::plain(RED)?]));
+            plain(&stage, "DP-2", RED).unwrap();
+            // The older one still waits for DP-1.
+            let ran = daemon.client(&newer).unwrap();
+            assert_eq!(ran.code(), i32::from(colour == RED), "{ran:?}");
+            client.join().unwrap().unwrap().ok().unwrap();
+        });
+        plain(&stage, "DP-1", RED).unwrap();
+        plain(&stage, "DP-2", colour).unwrap();
+        stage.mock.unplug("DP-2").unwrap();
+        for (name, colour) in [("DP-3", RED), ("DP-2", colour)] {
+            stage.mock.plug(output(name));
+            stage.daemon.wait_output(name, "it", |_| true).unwrap();
+            plain(&stage, name, colour).unwrap();
+        }
+        stands(&mut stage).unwrap();
+    }
+}

@@ -250,3 +250,87 @@ fn a_compositor_that_ends_while_somebody_waits() {
     assert!(!ran.stderr.is_empty());
     assert_eq!(stage.daemon.wait_exit(GENEROUS).unwrap().code(), Some(1));
 }
+
+#[test]
+fn frame_callbacks_that_do_not_come() {
+    for fps in [30, 60] {
+        let mock = Mock::builder().output(MockOutput::new(OUTPUT, 320, 180).pace(Pace::Silent));
+        let clip = clips::moving(320, 180, fps, 2.0).unwrap();
+        let mut stage = Stage::start(mock, ["--input".as_ref(), clip.as_os_str()]).unwrap();
+        stage.daemon.wait_frames(OUTPUT, 60).unwrap();
+        // They come late, all at once.
+        pace(&stage, Pace::Clock).unwrap();
+        stage.daemon.wait_frames(OUTPUT, 30).unwrap();
+        pace(&stage, Pace::Silent).unwrap();
+        stage.daemon.wait_frames(OUTPUT, 60).unwrap();
+        stands(&mut stage).unwrap();
+    }
+}
+
+#[test]
+fn an_output_goes_off_and_on_again() {
+    let mut stage = playing().unwrap();
+    for round in 0..30 {
+        pace(
+            &stage,
+            if round % 2 == 0 {
+                Pace::ByHand
+            } else {
+                Pace::Discard
+            },
+        )
+        .unwrap();
+        std::thread::sleep(Duration::from_millis(round * 13 % 200));
+        pace(&stage, Pace::Clock).unwrap();
+        stage.daemon.wait_frames(OUTPUT, 2).unwrap();
+    }
+    assert!(stage.mock.buffers() <= TARGETS + BACKGROUND);
+    stands(&mut stage).unwrap();
+}
+
+#[test]
+fn budget_a_still_wakes_nobody() {
+    let still = clips::quadrants(320, 180).unwrap();
+    let outputs = ["DP-1", "DP-2", "DP-3"].map(|name| MockOutput::new(name, 320, 180));
+    let mock = outputs
+        .iter()
+        .fold(Mock::builder(), |mock, output| mock.output(output.clone()));
+    let mut stage = Stage::start(mock, ["--input".as_ref(), still.as_os_str()]).unwrap();
+    let shows = |stage: &Stage, output: &str| {
+        stage
+            .mock
+            .wait_for_picture(output, "a still", |shot| clips::is_quadrants(shot, shot.all(), 6))
+            .unwrap();
+    };
+    for round in ["from the start", "after a close", "after a plug", "after a turn"] {
+        match round {
+            "after a close" => stage.mock.close("DP-2"),
+            "after a plug" => {
+                stage.mock.unplug("DP-3").unwrap();
+                stage.mock.plug(outputs[2].clone());
+            }
+            "after a turn" => stage.mock.change("DP-1", |output| output.transform = 1).unwrap(),
+            _ => {}
+        }
+        for output in ["DP-1", "DP-2", "DP-3"] {
+            shows(&stage, output);
+        }
+        let process = stage.daemon.process();
+        wait_until("rest", GENEROUS, || {
+            let before = process.voluntary_switches().ok();
+            std::thread::sleep(Duration::from_millis(500));
+            process.threads().is_ok_and(|threads| threads.len() == 1)
+                && process.voluntary_switches().ok() == before
+        })
+        .unwrap();
+        let before = (process.run_time().unwrap(), process.voluntary_switches().unwrap());
+        let commits = stage.mock.commits().len();
+        std::thread::sleep(Duration::from_secs(5));
+        let after = (process.run_time().unwrap(), process.voluntary_switches().unwrap());
+        assert_eq!(before, after, "{round}: time on a CPU, and wake-ups");
+        assert_eq!(stage.mock.commits().len(), commits);
+        // A picture and a background each, and nothing of those before.
+        assert!(stage.mock.buffers() <= 3 * (1 + BACKGROUND), "{round}");
+    }
+    stands(&mut stage).unwrap();
+}

@@ -26,6 +26,8 @@ pub enum Pace {
     ByHand,
     /// As [`Pace::Clock`], but feedback is `discarded`, and frame callbacks wait: also a way to be off.
     Discard,
+    /// As [`Pace::Clock`], but frame callbacks wait until another pace.
+    Silent,
     /// As [`Pace::Clock`], but feedback is `discarded` while frame callbacks come: what wlroots before 0.16 does on headless
     /// outputs.
     Deny,
@@ -118,7 +120,8 @@ impl State {
         let told = |id: &SurfaceId| {
             self.surfaces.get(id).is_some_and(|node| {
                 let shown = self.is_mapped(*id);
-                let callbacks = !node.callbacks.is_empty() && screen.spec.pace != Pace::Discard;
+                let silent = matches!(screen.spec.pace, Pace::Discard | Pace::Silent);
+                let callbacks = !node.callbacks.is_empty() && !silent;
                 let released = !node.held.is_empty() && self.releases == Releases::AtRefresh;
                 (shown && (callbacks || !node.feedback.is_empty())) || released
             })
@@ -134,7 +137,7 @@ impl State {
         for id in self.on_output(name) {
             let mapped = self.is_mapped(id);
             if let Some(node) = self.surfaces.get_mut(&id).filter(|_| mapped) {
-                if pace != Pace::Discard {
+                if !matches!(pace, Pace::Discard | Pace::Silent) {
                     for callback in node.callbacks.drain(..) {
                         callback.done(self.start.elapsed().as_millis() as u32);
                     }
