@@ -2,7 +2,7 @@
 
 import time
 
-from veil import Wrong
+from waiting import Wrong
 
 # Seconds that a clip is played: four loops of those that loop.
 SECONDS = 4

@@ -6,6 +6,8 @@ import struct
 import subprocess
 import zlib
 
+from waiting import Wrong
+
 # Numbered clips: their frames carry their number in this many bits, highest first, as black and white blocks in the
 # middle half of the height; the lower row of blocks is the negative of the upper.
 BITS = 16
@@ -81,7 +83,7 @@ def number_rows(part):
     return first, top + int(height * 0.73) + 1 - first
 
 
-class Dark(Exception):
+class Dark(Wrong):
     """The display shows nothing, or it cannot be read."""
 
 

@@ -5,34 +5,12 @@ import os
 import pathlib
 import signal
 import subprocess
-import time
+
+from waiting import GENEROUS, Wrong, wait_for
 
 BIN = pathlib.Path(os.environ["VEIL_BED_BIN"])
 INPUTS = pathlib.Path(os.environ["VEIL_BED_INPUTS"])
 OUT = pathlib.Path(os.environ["VEIL_BED_OUT"])
-
-# Longer than anything takes that works, in seconds.
-GENEROUS = 20
-
-
-class Wrong(Exception):
-    """Something is not as it should be; the text says what."""
-
-
-def wait_for(what, ask, limit=GENEROUS, every=0.05):
-    """Asks until the answer is true, and returns it. `ask` may raise `Wrong` to say what it waits for."""
-    end, why = time.monotonic() + limit, ""
-    while True:
-        try:
-            answer = ask()
-            if answer:
-                return answer
-            why = ""
-        except Wrong as wrong:
-            why = f": {wrong}"
-        if time.monotonic() > end:
-            raise Wrong(f"waited {limit} s in vain for {what}{why}")
-        time.sleep(every)
 
 
 class Daemon:
@@ -44,7 +22,7 @@ class Daemon:
         Daemon.count += 1
         name = f"{os.environ['COMPOSITOR']}-{Daemon.count}"
         self.log = OUT / f"{name}.log"
-        # Not on the host's folder, which is slow, and where a file is written for each line.
+        # On the machine itself, where writing is quick; copied to the host in the end.
         self.own_log = pathlib.Path(f"/tmp/veil-{name}.log")
         self.environment = {**os.environ, "XDG_STATE_HOME": f"/tmp/state-{name}", **variables}
         with self.own_log.open("wb") as log:
