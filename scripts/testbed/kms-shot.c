@@ -2,10 +2,11 @@
 //
 //   kms-shot DEVICE     for each line "FIRST COUNT PATH" on stdin: writes COUNT rows of pixels from row FIRST to PATH, as
 //                       they lie in memory (COUNT 0: all that follow), and answers with "WIDTH HEIGHT STRIDE FOURCC
-//                       NANOSECONDS", the time being that of CLOCK_MONOTONIC; with "error WHY" if it cannot
+//                       NANOSECONDS SURE", the time being that of CLOCK_MONOTONIC; with "error WHY" if it cannot
 //
 // The compositor is the display's master; root may read its framebuffers all the same. A picture counts only if the same
-// framebuffer was shown before and after it was copied, since what is not shown is what a compositor draws to.
+// framebuffer was shown before and after it was copied, since what is not shown is what a compositor draws to. SURE is 0
+// if copying took so long that it may have been away and drawn to in between.
 // The kernel's structures are written out here, because its drm_mode.h is in no package that veil needs.
 #include <errno.h>
 #include <fcntl.h>
@@ -43,8 +44,9 @@ struct gem {
 #define TO_FD _IOWR('d', 0x2D, struct prime)
 #define CLOSE _IOW('d', 0x09, struct gem)
 
-// How often a picture is tried again that changed while it was copied.
-enum { TRIES = 20 };
+// How often a picture is tried again that changed while it was copied, and how long copying one may take: a framebuffer
+// comes back two commits later, and commits are a refresh apart.
+enum { TRIES = 20, COPY_NS = 8000000 };
 
 // The framebuffer that the first lit CRTC shows; 0 if none is lit.
 static uint32_t shown(int device)
@@ -111,25 +113,34 @@ static const char *copy(int device, struct framebuffer *fb, const struct wanted 
     return wrong;
 }
 
+static long long now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return time.tv_sec * 1000000000LL + time.tv_nsec;
+}
+
 static void shoot(int device, const struct wanted *wanted)
 {
-    for (int i = 0; i < TRIES; i++) {
+    for (int i = 1; i <= TRIES; i++) {
+        long long start = now();
         struct framebuffer fb = {.id = shown(device)};
-        struct timespec now;
-        clock_gettime(CLOCK_MONOTONIC, &now);
         if (!fb.id) {
             printf("error the display is dark\n");
             return;
         }
         const char *wrong = copy(device, &fb, wanted);
+        int why = errno;
         // Between the two questions a compositor may have taken it away.
         if (shown(device) != fb.id)
             continue;
+        int sure = now() - start < COPY_NS;
         if (wrong)
-            printf("error %s: %s\n", wrong, strerror(errno));
+            printf("error %s: %s\n", wrong, strerror(why));
+        else if (sure || i == TRIES)
+            printf("%u %u %u %.4s %lld %d\n", fb.width, fb.height, fb.strides[0], (const char *)&fb.fourcc, start, sure);
         else
-            printf("%u %u %u %.4s %lld\n", fb.width, fb.height, fb.strides[0], (const char *)&fb.fourcc,
-                   now.tv_sec * 1000000000LL + now.tv_nsec);
+            continue;
         return;
     }
     printf("error the picture changes faster than it can be read\n");

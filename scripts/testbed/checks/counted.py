@@ -29,19 +29,23 @@ def row(file, frames, interval, loops):
 
 
 def counted(daemon):
-    """Plays small clips that loop and some that do not; tells of each what was presented. Fails if a loop takes longer
-    than one frame and one refresh, and longer than the longest interval without a loop."""
+    """Plays small clips that loop and some that do not; tells of each what was presented.
+
+    What went wrong comes apart: a loop that takes longer than one frame and one refresh, and longer than the longest
+    interval without a loop. It is no judgement where the machine is so busy that no try had a good time without loops."""
     rows, wrong = [], []
     for rate in (30, 60):
-        bound = 1000 / rate + REFRESH
+        bound, good, calm = 1000 / rate + REFRESH + SLACK, False, False
         for _ in range(TRIES):
             long, loop = (play(daemon, f"{kind}-{rate}.mp4") for kind in ("long", "loop"))
-            good = loop[1]["max"] <= max(bound, long[1]["max"]) + SLACK
             if loop[2] < 2:
                 raise Wrong(f"a clip of one second made {loop[2]} loops in {SECONDS} s")
+            calm |= long[1]["max"] <= bound
+            good = loop[1]["max"] <= max(bound, long[1]["max"] + SLACK)
             if good:
                 break
-        else:
-            wrong.append(f"loop-{rate}.mp4 has an interval of {loop[1]['max']:.2f} ms in each of {TRIES} tries")
+        if calm and not good:
+            wrong.append(f"loop-{rate}.mp4 has an interval of {loop[1]['max']:.2f} ms after {TRIES} tries")
         rows += [row(f"long-{rate}.mp4", *long), row(f"loop-{rate}.mp4", *loop)]
+        rows[-1] += "" if good or calm else " (not judged: the machine is too busy)"
     return rows, wrong

@@ -82,7 +82,8 @@ def numbers(display, count, every):
     for _ in range(count):
         try:
             shot = display.shoot(number_rows(PART))
-            found.append((shot.time, shot.number(PART)))
+            if shot.sure:
+                found.append((shot.time, shot.number(PART)))
         except Dark:
             pass
         time.sleep(every)
@@ -95,7 +96,7 @@ def moves(display, name):
     display.shoot().save(OUT / f"{name}.png")
     torn = sum(number is None for _, number in found)
     whole = [(at, number) for at, number in found if number is not None]
-    if torn or len(whole) < 40:
+    if torn or len(whole) < 30:
         raise Wrong(f"of {len(found)} screenshots {len(whole)} show a whole frame, {torn} a torn one")
     steps = [after - before for (_, before), (_, after) in zip(whole, whole[1:])]
     if min(steps) < 0:

@@ -14,11 +14,12 @@ BITS = 16
 
 
 class Shot:
-    """Rows of a picture: those from `first` on, of a screen of `width` times `height`."""
+    """A picture of a screen of `width` times `height`, or rows of it from `first` on. While a display shows one picture
+    after another it may be unsure that all of it is of one."""
 
-    def __init__(self, width, height, stride, order, data, first=0, time=0.0):
-        self.width, self.height, self.stride, self.first, self.time = width, height, stride, first, time
-        self.data, self.order = data, order
+    def __init__(self, width, height, stride, order, data):
+        self.width, self.height, self.stride, self.order, self.data = width, height, stride, order, data
+        self.first, self.time, self.sure = 0, 0.0, True
 
     def at(self, x, y):
         """The pixel there, as red, green, blue."""
@@ -103,11 +104,13 @@ class Display:
         """What it shows now; all of it, or so many rows from the first of these."""
         print(*rows, self.path, file=self.process.stdin, flush=True)
         answer = self.process.stdout.readline().split()
-        if len(answer) != 5 or answer[3] not in self.ORDERS:
+        if len(answer) != 6 or answer[3] not in self.ORDERS:
             raise Dark(" ".join(answer[1:]) or "kms-shot ended")
         width, height, stride = (int(number) for number in answer[:3])
         data = pathlib.Path(self.path).read_bytes()
-        return Shot(width, height, stride, self.ORDERS[answer[3]], data, rows[0], int(answer[4]) / 1e9)
+        shot = Shot(width, height, stride, self.ORDERS[answer[3]], data)
+        shot.first, shot.time, shot.sure = rows[0], int(answer[4]) / 1e9, answer[5] == "1"
+        return shot
 
 
 def grim(output=None):

@@ -1,6 +1,7 @@
 """veil's wallpaper on one compositor of the virtual display: prints a row, and what was counted.
 
-wallpaper.py NAME       in the session of that compositor
+wallpaper.py NAME       in the session of that compositor. What it says of its presentations is left out for sway-shm, which
+                        is there for its way of taking pictures.
 """
 
 import sys
@@ -23,13 +24,15 @@ def check(name, rows):
         expect(display, f"{name}-bars", bars(), VIDEO_TOLERANCE)
         daemon.set("numbered-30.mp4")
         moves(display, f"{name}-video")
+        output = daemon.output()
+        rows.append(f"route {output['route']}, as {output['route_reason']}; decoded by {output['decoder']['element']}")
         daemon.set("quadrants.png")
         expect(display, f"{name}-still-again", quadrants(), 1)
         daemon.set("quarters.png")
         expect(display, f"{name}-other-still", quadrants(OTHERS), 1)
         daemon.ask("clear")
         expect(display, f"{name}-clear", nothing(), 1)
-        found, wrong = counted(daemon)
+        found, wrong = ([], []) if name == "sway-shm" else counted(daemon)
         rows += found
         daemon.stop()
     compositor_alive()
