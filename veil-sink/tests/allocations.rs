@@ -7,7 +7,10 @@
 
 mod common;
 
-use common::{Padding, Rig, caps, demand, picture};
+use common::{Padding, Rig, caps, demand, noise::Noise, picture};
+use gstreamer as gst;
+use gstreamer_video as gst_video;
+
 use std::{
     alloc::{GlobalAlloc, Layout, System},
     cell::Cell,
@@ -56,59 +59,81 @@ impl Presenter for Loop {
     }
 }
 
+/// Pushes 20 frames of such caps to a desk of this size.
+fn steady(what: &str, caps: &str, (w, h): (u32, u32), frame: impl Fn() -> gst::Buffer) {
+    let desk = Arc::new(Loop {
+        capabilities: SharedCapabilities::new(demand(FitMode::Fill, w, h)),
+        mailbox: Mailbox::new(),
+    });
+    let screen = common::Screen::new(demand(FitMode::Fill, w, h), 1);
+    let mut rig = Rig::idle(&screen);
+    rig.replace_sink(VeilSink::new(Arc::clone(&desk) as Arc<dyn Presenter>));
+    rig.play();
+    rig.begin(caps);
+    let mut buffers: Vec<_> = (0..20).map(|_| rig.stamp(frame())).collect();
+    let mut on_screen = None;
+    let mut counted = Vec::with_capacity(buffers.len());
+    for (number, buffer) in buffers.drain(..).enumerate() {
+        let before = COUNT.get();
+        rig.pad_push(buffer);
+        counted.push(COUNT.get() - before);
+        if number % 3 != 0 {
+            on_screen = desk.mailbox.take();
+        }
+    }
+    assert!(
+        on_screen.is_some() && counted[0] > 0,
+        "the first frame makes a converter and a target"
+    );
+    // Until three targets are made, and have been the screen's once.
+    assert!(
+        counted[8..].iter().all(|&n| n == 0),
+        "{what} {w}x{h}: {counted:?}"
+    );
+    let stats = rig.sink.stats().snapshot();
+    assert_eq!((stats.submitted, stats.no_target), (20, 0));
+    // One of three stays in the mailbox until the next comes.
+    assert_eq!(stats.replaced, 7);
+}
+
+const SIZE: Size = Size::new(322, 182);
+
 #[test]
 fn a_frame_allocates_nothing() {
-    let size = Size::new(322, 182);
     for format in [
         PixelFormat::Nv12,
         PixelFormat::I420,
         PixelFormat::P010,
+        PixelFormat::P010Be,
         PixelFormat::Bgrx,
+        PixelFormat::Rgb10a2,
         PixelFormat::A420,
+        PixelFormat::A42010,
     ] {
         for apart in [false, true] {
-            for (w, h) in [(322, 182), (160, 90)] {
-                let desk = Arc::new(Loop {
-                    capabilities: SharedCapabilities::new(demand(FitMode::Fill, w, h)),
-                    mailbox: Mailbox::new(),
+            let padding = Padding {
+                apart,
+                row: 6,
+                ..Padding::default()
+            };
+            for screen in [(322, 182), (160, 90)] {
+                let what = format!("{format:?}, planes apart: {apart}");
+                steady(&what, &caps(format, SIZE), screen, || {
+                    picture(format, SIZE, padding, |_, x, y| (x * y) as u16)
                 });
-                let screen = common::Screen::new(demand(FitMode::Fill, w, h), 1);
-                let mut rig = Rig::idle(&screen);
-                rig.replace_sink(VeilSink::new(Arc::clone(&desk) as Arc<dyn Presenter>));
-                rig.play();
-                rig.begin(&caps(format, size));
-                let padding = Padding {
-                    apart,
-                    row: 6,
-                    ..Padding::default()
-                };
-                let mut buffers: Vec<_> = (0..20)
-                    .map(|_| rig.stamp(picture(format, size, padding, |_, x, y| (x * y) as u16)))
-                    .collect();
-                let mut on_screen = None;
-                let mut counted = Vec::with_capacity(buffers.len());
-                for (number, buffer) in buffers.drain(..).enumerate() {
-                    let before = COUNT.get();
-                    rig.pad_push(buffer);
-                    counted.push(COUNT.get() - before);
-                    if number % 3 != 0 {
-                        on_screen = desk.mailbox.take();
-                    }
-                }
-                assert!(
-                    on_screen.is_some() && counted[0] > 0,
-                    "the first frame makes a converter and a target"
-                );
-                // Until three targets are made, and have been the screen's once.
-                assert!(
-                    counted[8..].iter().all(|&n| n == 0),
-                    "{format:?} {apart} {w}x{h}: {counted:?}"
-                );
-                let stats = rig.sink.stats().snapshot();
-                assert_eq!((stats.submitted, stats.no_target), (20, 0));
-                // One of three stays in the mailbox until the next comes.
-                assert_eq!(stats.replaced, 7);
             }
+        }
+    }
+}
+
+#[test]
+fn nor_does_one_that_is_unpacked() {
+    gst::init().unwrap();
+    for name in ["v210", "NV12_64Z32", "NV12_10LE32", "RGB8P", "UYVP"] {
+        let format = gst_video::VideoFormat::from_string(name);
+        let caps = format!("video/x-raw, format={name}, width=322, height=182, framerate=10/1");
+        for screen in [(322, 182), (160, 90)] {
+            steady(name, &caps, screen, || Noise::new(format, SIZE, 2, 64).buffer());
         }
     }
 }

@@ -2,6 +2,8 @@
 
 #![allow(dead_code, unreachable_pub, clippy::unwrap_used, missing_docs)]
 
+pub mod noise;
+
 use gstreamer as gst;
 use gstreamer_video as gst_video;
 
