@@ -183,3 +183,35 @@ fn every_raw_format_is_taken_and_right() {
     );
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
+
+#[test]
+fn a_buffer_that_lies_is_an_error_where_it_is_unpacked() {
+    gst::init().unwrap();
+    let size = Size::new(66, 36);
+    type Lie = fn(&mut Noise);
+    let lies: [(&str, &str, Lie); 7] = [
+        ("v210", "plane 0 has 9215 bytes of 9216", |noise| noise.shorten(1)),
+        ("v210", "stride of 252", |noise| noise.stride[0] = 252),
+        ("v210", "stride of -256", |noise| noise.stride[0] = -256),
+        ("RGB8P", "plane 1 has 1020 bytes of 1024", |noise| {
+            noise.shorten(4)
+        }),
+        // Two columns and two rows of tiles, but three columns of 64 pixels would be read in pairs; and so on.
+        ("NV12_64Z32", "too small", |noise| noise.stride[0] = 2 << 16 | 3),
+        ("NV12_64Z32", "too small", |noise| noise.stride[1] = 2),
+        ("NV12_4L4", "plane 1 has", |noise| noise.stride[1] = 6 << 16 | 17),
+    ];
+    for (name, text, lie) in lies {
+        let mut noise = Noise::new(VideoFormat::from_string(name), size, 0, 0);
+        let caps = format!("video/x-raw, format={name}, width=66, height=36, framerate=10/1");
+        let shown = |noise: &Noise| {
+            let mut rig = Rig::new(&Screen::new(demand(FitMode::Stretch, 66, 36), 1));
+            rig.begin(&caps);
+            rig.push(noise.buffer()).map_err(|_| rig.error())
+        };
+        assert!(shown(&noise).is_ok(), "{name}");
+        lie(&mut noise);
+        let error = shown(&noise).unwrap_err();
+        assert!(error.contains(text), "{name}: {error}");
+    }
+}

@@ -25,9 +25,9 @@ fn noise(length: usize, seed: u64) -> Vec<u8> {
 pub struct Noise {
     pub format: VideoFormat,
     pub size: Size,
-    bytes: Vec<u8>,
-    offset: Vec<usize>,
-    stride: Vec<i32>,
+    pub bytes: Vec<u8>,
+    pub offset: Vec<usize>,
+    pub stride: Vec<i32>,
 }
 
 impl Noise {
@@ -75,6 +75,11 @@ impl Noise {
             offset,
             stride,
         }
+    }
+
+    /// Takes the last bytes away.
+    pub fn shorten(&mut self, by: usize) {
+        self.bytes.truncate(self.bytes.len() - by);
     }
 
     /// In one memory, with a VideoMeta.
