@@ -51,7 +51,7 @@ impl Converter {
     pub fn with_level(spec: &Spec, level: Level) -> Result<Self, SpecError> {
         check(spec)?;
         let cpu = level.resolve()?;
-        let planes = Plane::all(spec);
+        let planes = Plane::all(spec, cpu);
         Ok(Self {
             size: spec.size,
             planes: planes.iter().map(|p| (p.row_bytes, p.rows)).collect(),

@@ -1,12 +1,13 @@
 //! Words that cannot be read as they lie: shared by several samples, or big-endian. They become pairs, row by row.
 
-use crate::source::Align;
+use crate::{level::Cpu, source::Align};
 use veil_frame::Component;
 
 /// Rows whose words became little-endian pairs with a sample of full scale in each.
 #[derive(Clone, Debug)]
 pub(crate) struct Rewritten {
     how: How,
+    cpu: Cpu,
     rows: Vec<[u8; 2]>,
     row_words: usize,
     /// Which stored row each kept row is.
@@ -15,7 +16,7 @@ pub(crate) struct Rewritten {
 
 #[derive(Clone, Debug)]
 pub(crate) enum How {
-    /// Several samples share a word; they get words of their own, in the order of these.
+    /// Several samples share a word; each component gets a part of the row to itself, in the order of these.
     Apart(Vec<Component>),
     /// Big-endian pairs.
     Swapped(Align),
@@ -23,9 +24,10 @@ pub(crate) enum How {
 
 impl Rewritten {
     /// For rows of so many words, of which so many are needed together.
-    pub(crate) fn new(how: How, row_words: usize, together: usize) -> Self {
+    pub(crate) fn new(how: How, row_words: usize, together: usize, cpu: Cpu) -> Self {
         Self {
             how,
+            cpu,
             rows: vec![[0; 2]; row_words * together],
             row_words,
             kept: vec![None; together],
@@ -50,34 +52,45 @@ impl Rewritten {
             return;
         }
         let out = &mut self.rows[place * self.row_words..][..self.row_words];
-        match &self.how {
-            How::Swapped(align) => {
-                for (to, &[high, low]) in out.iter_mut().zip(bytes.as_chunks().0) {
-                    *to = align.sample([low, high]).to_le_bytes();
-                }
-            }
-            How::Apart(parts) => match parts.first().map(|part| (part.word, part.big_endian)) {
-                Some((4, false)) => take_apart(parts, bytes, out, u32::from_le_bytes),
-                Some((4, true)) => take_apart(parts, bytes, out, u32::from_be_bytes),
-                Some((_, true)) => take_apart(parts, bytes, out, |word| u16::from_be_bytes(word).into()),
-                _ => take_apart(parts, bytes, out, |word| u16::from_le_bytes(word).into()),
-            },
+        match self.cpu {
+            Cpu::Portable => rewrite_any(&self.how, bytes, out),
+            #[cfg(target_arch = "x86_64")]
+            Cpu::Avx2(cpu) => cpu.rewrite(&self.how, bytes, out),
         }
     }
 }
 
-/// Gives each part of each word of `N` bytes a word of its own, as a sample of full scale.
+/// Rewrites a row, or what there is room for.
+#[inline(always)]
+pub(crate) fn rewrite_any(how: &How, bytes: &[u8], out: &mut [[u8; 2]]) {
+    match how {
+        How::Swapped(align) => {
+            for (to, &[high, low]) in out.iter_mut().zip(bytes.as_chunks().0) {
+                *to = align.sample([low, high]).to_le_bytes();
+            }
+        }
+        How::Apart(parts) => match parts.first().map(|part| (part.word, part.big_endian)) {
+            Some((4, false)) => take_apart(parts, bytes, out, u32::from_le_bytes),
+            Some((4, true)) => take_apart(parts, bytes, out, u32::from_be_bytes),
+            Some((_, true)) => take_apart(parts, bytes, out, |word| u16::from_be_bytes(word).into()),
+            _ => take_apart(parts, bytes, out, |word| u16::from_le_bytes(word).into()),
+        },
+    }
+}
+
+/// Puts the samples of each part of words of `N` bytes side by side, as samples of full scale.
+#[inline(always)]
 fn take_apart<const N: usize>(
     parts: &[Component],
     bytes: &[u8],
     out: &mut [[u8; 2]],
     word: impl Fn([u8; N]) -> u32,
 ) {
-    let pixels = out.chunks_exact_mut(parts.len());
-    for (pixel, &bytes) in pixels.zip(bytes.as_chunks::<N>().0) {
-        let word = word(bytes);
-        for (sample, part) in pixel.iter_mut().zip(parts) {
-            *sample = (((word >> part.shift) as u16) << (16 - part.bits)).to_le_bytes();
+    let words = bytes.as_chunks::<N>().0;
+    for (part, out) in parts.iter().zip(out.chunks_mut(words.len().max(1))) {
+        let (shift, up) = (u32::from(part.shift), u32::from(16 - part.bits));
+        for (sample, &bytes) in out.iter_mut().zip(words) {
+            *sample = ((word(bytes) >> shift << up) as u16).to_le_bytes();
         }
     }
 }

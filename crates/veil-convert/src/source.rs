@@ -3,6 +3,7 @@
 use crate::{
     Planes, Spec,
     axis::Axis,
+    level::Cpu,
     rewrite::{How, Rewritten},
 };
 use veil_frame::{PixelFormat, Siting};
@@ -76,14 +77,14 @@ enum Reading {
 
 impl Plane {
     /// The planes of a specification, and how each component is resampled.
-    pub(crate) fn all(spec: &Spec) -> Vec<Self> {
+    pub(crate) fn all(spec: &Spec, cpu: Cpu) -> Vec<Self> {
         let info = spec.format.info();
         (0..usize::from(info.planes))
-            .map(|index| Self::new(spec, index))
+            .map(|index| Self::new(spec, index, cpu))
             .collect()
     }
 
-    fn new(spec: &Spec, index: usize) -> Self {
+    fn new(spec: &Spec, index: usize, cpu: Cpu) -> Self {
         let info = spec.format.info();
         let (crop, size) = (spec.crop, spec.size);
         let in_plane: Vec<usize> = (0..info.components.len())
@@ -112,16 +113,18 @@ impl Plane {
             .enumerate()
             .map(|(at, &component)| {
                 let c = info.components[component];
-                let word = usize::from(c.word);
+                let columns = info.component_size(component, spec.stored.w, 1).0 as usize;
+                let words = |bytes: u8| usize::from(bytes / c.word);
+                let (offset, step) = if packed {
+                    (at * columns, 1)
+                } else {
+                    (words(c.offset), words(c.step))
+                };
                 Samples {
                     component,
-                    offset: if packed { at } else { usize::from(c.offset) / word },
-                    step: if packed {
-                        in_plane.len()
-                    } else {
-                        usize::from(c.step) / word
-                    },
-                    columns: info.component_size(component, spec.stored.w, 1).0 as usize,
+                    offset,
+                    step,
+                    columns,
                     horizontal: axis(
                         crop.x,
                         crop.w,
@@ -137,7 +140,7 @@ impl Plane {
             .iter()
             .map(Samples::words)
             .fold((usize::MAX, 0), |a, b| (a.0.min(b.0), a.1.max(b.1)));
-        let rewritten = |how| Reading::Rewritten(Rewritten::new(how, window.1, vertical.taps));
+        let rewritten = |how| Reading::Rewritten(Rewritten::new(how, window.1, vertical.taps, cpu));
         let reading = match in_plane.first().map(|&i| info.components[i]) {
             Some(_) if packed => {
                 rewritten(How::Apart(in_plane.iter().map(|&i| info.components[i]).collect()))

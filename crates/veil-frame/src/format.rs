@@ -134,6 +134,8 @@ mod tests {
                     "{format:?}"
                 );
             }
+            let twins = |other: &&PixelFormat| info.fourcc.is_some() && other.info().fourcc == info.fourcc;
+            assert_eq!(PixelFormat::ALL.iter().find(twins).unwrap_or(&format), &format);
             for plane in 0..usize::from(info.planes) {
                 assert!(
                     info.plane_row_bytes(plane, 1) > 0 && info.plane_rows(plane, 1) == 1,

@@ -72,7 +72,11 @@ impl Route {
         match self {
             Self::Shm(shm) => RouteDescription {
                 kind: RouteKind::Shm,
-                reason: Cow::Borrowed("frames in system memory are converted by the CPU"),
+                reason: Cow::Borrowed(if shm.unpacks() {
+                    "frames in system memory are unpacked, then converted, by the CPU"
+                } else {
+                    "frames in system memory are converted by the CPU"
+                }),
                 target: shm.canvas(),
             },
         }

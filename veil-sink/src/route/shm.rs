@@ -113,6 +113,11 @@ impl Shm {
         self.shape.canvas
     }
 
+    /// Whether frames are unpacked first.
+    pub(crate) fn unpacks(&self) -> bool {
+        self.unpacker.is_some()
+    }
+
     /// See [`super::Route::take`].
     pub(crate) fn take(&mut self) -> Result<Option<Free>, RouteError> {
         self.ring.take(|| self.shape.make(&self.released))

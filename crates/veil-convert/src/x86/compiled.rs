@@ -3,6 +3,7 @@
 use super::Avx2;
 use crate::{
     premultiply::premultiply_any,
+    rewrite::{How, rewrite_any},
     source::Words,
     wide::stages::{Color, accumulate_any, colors_any, resample_any, take_any},
 };
@@ -35,6 +36,8 @@ compiled! {
     wide_take = take_any(row: &[f32], step: usize, out: &mut [f32]);
     /// See [`colors_any`].
     wide_colors = colors_any(color: &Color, rows: [&[f32]; 3], alpha: Option<&[f32]>, out: &mut [u8]);
+    /// See [`rewrite_any`].
+    rewrite = rewrite_any(how: &How, bytes: &[u8], out: &mut [[u8; 2]]);
     /// See [`premultiply_any`].
     premultiply = premultiply_any(alpha: &[i16], out: &mut [u8]);
 }
