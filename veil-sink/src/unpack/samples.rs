@@ -22,20 +22,36 @@ impl Part<'_> {
     pub(super) fn put(self, component: &Component, to: &mut [u8]) {
         let (offset, step) = (usize::from(component.offset), usize::from(component.step));
         let to = to.get_mut(offset..).unwrap_or_default();
-        let every = 1 << self.sub;
         match self.samples {
             // Two pixels of bytes are in the place of one of words.
             Samples::Bytes => {
-                let bytes = |pair: &[u16; 4]| -> [[u8; 4]; 2] {
-                    let [a, b, c, d] = pair.map(u16::to_ne_bytes);
-                    [[a[0], a[1], b[0], b[1]], [c[0], c[1], d[0], d[1]]]
+                let sample = |pair: &[u16; 4], second: usize| {
+                    let at = 4 * second + self.place;
+                    pair[at / 2].to_ne_bytes()[at % 2]
                 };
-                let from = self.row.iter().flat_map(bytes).step_by(every).take(self.columns);
-                let to = to.iter_mut().step_by(step);
-                to.zip(from).for_each(|(to, pixel)| *to = pixel[self.place]);
+                if self.sub > 0 {
+                    let from = self.row.iter().step_by(1 << (self.sub - 1));
+                    let to = to.iter_mut().step_by(step).take(self.columns);
+                    to.zip(from).for_each(|(to, pair)| *to = sample(pair, 0));
+                } else if step == 1 {
+                    let to = &mut to[..self.columns];
+                    for (to, pair) in to.chunks_mut(2).zip(self.row) {
+                        to[0] = sample(pair, 0);
+                        if let Some(to) = to.get_mut(1) {
+                            *to = sample(pair, 1);
+                        }
+                    }
+                } else {
+                    let from = self
+                        .row
+                        .iter()
+                        .flat_map(|pair| [sample(pair, 0), sample(pair, 1)]);
+                    let to = to.iter_mut().step_by(step).take(self.columns);
+                    to.zip(from).for_each(|(to, from)| *to = from);
+                }
             }
             Samples::Words => {
-                let from = self.row.iter().step_by(every).take(self.columns);
+                let from = self.row.iter().step_by(1 << self.sub).take(self.columns);
                 let to = to.as_chunks_mut::<2>().0.iter_mut().step_by(step / 2);
                 to.zip(from)
                     .for_each(|(to, pixel)| *to = pixel[self.place].to_le_bytes());
