@@ -26,7 +26,7 @@ pub struct Stats {
     pub skipped: u64,
     /// Coded pictures that were visibly broken.
     pub damaged: u64,
-    /// How often the end of the file was followed by its beginning.
+    /// How often the beginning of the file was shown after its end.
     pub loops: u64,
 }
 
@@ -46,8 +46,9 @@ impl Counters {
         self.decoded.fetch_add(1, Ordering::Relaxed);
     }
 
-    pub(crate) fn add_loop(&self) {
-        self.loops.fetch_add(1, Ordering::Relaxed);
+    /// So many loops were shown; fewer than before say nothing.
+    pub(crate) fn set_loops(&self, loops: u64) {
+        self.loops.fetch_max(loops, Ordering::Relaxed);
     }
 
     /// Counts a broken picture; true for the first one.

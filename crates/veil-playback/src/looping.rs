@@ -80,7 +80,7 @@ impl Assembly {
         }
         // A seek to the beginning that led nowhere is none.
         loops.seekless |= pass.frames == 0 && self.endless.began_at_start();
-        self.counters.add_loop();
+        self.endless.add_loop();
         if !failed && !loops.seekless {
             if self.endless.seek_upstream(gst::ClockTime::ZERO, false) {
                 return;

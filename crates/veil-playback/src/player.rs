@@ -201,6 +201,11 @@ impl Player {
 
     /// What was counted since the player was opened.
     pub fn stats(&self) -> Stats {
+        // The next pass is read while pictures of the last are still to be shown: a loop counts when it is seen.
+        let shown = self.assembly.sink.query_position::<gst::ClockTime>();
+        if let Some(loops) = shown.and_then(|shown| self.assembly.endless.loops(shown)) {
+            self.assembly.counters.set_loops(loops);
+        }
         self.assembly.counters.snapshot()
     }
 

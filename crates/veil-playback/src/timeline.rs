@@ -64,6 +64,8 @@ struct Course {
 struct Mark {
     start: i64,
     media: i64,
+    /// Loops made by then, this pass's beginning included.
+    loops: u64,
 }
 
 /// Maps each pass's timestamps to the endless axis.
@@ -75,6 +77,7 @@ pub(crate) struct Timeline {
     /// Where on the axis (ns) the current pass starts.
     start: i64,
     number: u64,
+    loops: u64,
     pass: Course,
     marks: VecDeque<Mark>,
 }
@@ -86,6 +89,7 @@ impl Timeline {
             period: None,
             start: nanoseconds(ORIGIN),
             number: 1,
+            loops: 0,
             pass: Course::default(),
             marks: VecDeque::new(),
         }
@@ -214,16 +218,26 @@ impl Timeline {
         self.marks.clear();
     }
 
+    /// The pass that comes next is the file from its beginning again.
+    pub(crate) fn add_loop(&mut self) {
+        self.loops += 1;
+    }
+
+    /// How many loops have been made when `shown` of the endless axis (from its origin) has been shown.
+    pub(crate) fn loops(&self, shown: ClockTime) -> Option<u64> {
+        self.mark(shown).map(|mark| mark.loops)
+    }
+
     /// The place in the file that is on show when `shown` of the endless axis (from its origin) has been shown.
     pub(crate) fn media_position(&self, shown: ClockTime) -> Option<ClockTime> {
-        let shown = nanoseconds(shown) + nanoseconds(ORIGIN);
-        let mark = self
-            .marks
-            .iter()
-            .rev()
-            .find(|mark| mark.start <= shown)
-            .or(self.marks.front())?;
-        Some(clock_time(mark.media + (shown - mark.start).max(0)))
+        let mark = self.mark(shown)?;
+        Some(clock_time(mark.media + (on_axis(shown) - mark.start).max(0)))
+    }
+
+    fn mark(&self, shown: ClockTime) -> Option<&Mark> {
+        let shown = on_axis(shown);
+        let mut latest = self.marks.iter().rev();
+        latest.find(|mark| mark.start <= shown).or(self.marks.front())
     }
 
     fn remember(&mut self, timestamp: Option<ClockTime>) {
@@ -237,6 +251,7 @@ impl Timeline {
         self.marks.push_back(Mark {
             start: self.start,
             media: media.map_or(0, nanoseconds),
+            loops: self.loops,
         });
     }
 
@@ -247,6 +262,10 @@ impl Timeline {
             gst::Signed::Negative(time) => -nanoseconds(time),
         })
     }
+}
+
+fn on_axis(from_origin: ClockTime) -> i64 {
+    nanoseconds(from_origin) + nanoseconds(ORIGIN)
 }
 
 fn nanoseconds(time: ClockTime) -> i64 {

@@ -38,8 +38,7 @@ fn assert_nothing_happens(player: &Player) {
     assert!(stats.loops <= 4 && stats.fed < 500, "{stats:?}");
     std::thread::sleep(Duration::from_millis(200));
     // What the decoder held may still come out of it.
-    let later = player.stats();
-    assert_eq!((later.fed, later.loops), (stats.fed, stats.loops));
+    assert_eq!(player.stats().fed, stats.fed);
     player.dispatch(|event| panic!("{event:?}"));
 }
 

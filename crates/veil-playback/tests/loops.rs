@@ -135,6 +135,23 @@ fn nothing_moves_while_paused_and_it_goes_on_from_there() {
     );
 }
 
+/// The decoder is fed ahead, into the next pass; that is none of the owner's business.
+#[test]
+fn a_loop_counts_when_it_is_shown() {
+    let folder = folder();
+    let (player, notes) = open(&h264(&folder.path().join("x.mp4"), 0.5), false);
+    wait_until(&player, "it looped often", || {
+        let loops = player.stats().loops;
+        let shown = notes.shown();
+        // Fifteen pictures a pass.
+        assert!(
+            u64::try_from(shown).unwrap() > 15 * loops,
+            "{loops} loops, {shown} pictures"
+        );
+        loops >= 40
+    });
+}
+
 #[test]
 fn positions_are_those_of_the_file() {
     let folder = folder();

@@ -84,6 +84,16 @@ impl Endless {
         self.imp().waits_after(pass)
     }
 
+    /// What follows is the file from its beginning again.
+    pub(crate) fn add_loop(&self) {
+        self.imp().add_loop();
+    }
+
+    /// How many loops have been made, where `shown` of the endless stream was shown.
+    pub(crate) fn loops(&self, shown: gst::ClockTime) -> Option<u64> {
+        self.imp().loops(shown)
+    }
+
     /// What follows is a new stream of the same file, from its beginning.
     pub(crate) fn expect_new_stream(&self) {
         self.imp().expect_new_stream();

@@ -30,6 +30,14 @@ impl Endless {
         self.state().timeline.media_position(shown)
     }
 
+    pub(super) fn add_loop(&self) {
+        self.state().timeline.add_loop();
+    }
+
+    pub(super) fn loops(&self, shown: gst::ClockTime) -> Option<u64> {
+        self.state().timeline.loops(shown)
+    }
+
     pub(super) fn seek_upstream(&self, position: gst::ClockTime, through: bool) -> bool {
         let flags = gst::SeekFlags::FLUSH;
         let none = gst::ClockTime::NONE;

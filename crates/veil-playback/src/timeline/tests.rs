@@ -132,6 +132,7 @@ fn the_place_in_the_file_is_found_over_passes() {
     for _ in 0..2 {
         timeline.stamp(ms(0), None, ms(500));
         timeline.end_pass();
+        timeline.add_loop();
     }
     timeline.stamp(ms(0), None, ms(500));
     let at = |time| {
@@ -141,4 +142,6 @@ fn the_place_in_the_file_is_found_over_passes() {
             .mseconds()
     };
     assert_eq!([at(10), at(499), at(500), at(1300)], [10, 499, 0, 300]);
+    let loops = |time| timeline.loops(ClockTime::from_mseconds(time)).unwrap();
+    assert_eq!([loops(10), loops(499), loops(500), loops(1300)], [0, 0, 1, 2]);
 }
