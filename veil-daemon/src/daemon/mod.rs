@@ -40,6 +40,10 @@ pub(crate) fn run(args: DaemonArgs) -> anyhow::Result<()> {
         EventLoop::try_new().context("cannot make an event loop")?;
     let handle = event_loop.handle();
 
+    let mut instance = Instance::acquire(Location::from_env()?)?;
+    // A compositor may let it wait here. Until then signals simply end the program.
+    let display = Display::connect()?;
+
     // Before any thread is made, so that every thread inherits the mask and only the loop sees these signals.
     let signals =
         Signals::new(&[Signal::SIGTERM, Signal::SIGINT, Signal::SIGHUP]).context("cannot watch signals")?;
@@ -51,8 +55,6 @@ pub(crate) fn run(args: DaemonArgs) -> anyhow::Result<()> {
         .map_err(|error| error.error)
         .context("cannot watch signals")?;
 
-    let mut instance = Instance::acquire(Location::from_env()?)?;
-    let display = Display::connect()?;
     let listener = instance.bind()?;
 
     let state = match StateFile::locate() {
