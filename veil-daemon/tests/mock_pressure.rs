@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 use veil_testkit::mock::{Mock, MockOutput, Pace, Releases, Stage};
-use veil_testkit::{GENEROUS, Signal, clips, wait_until};
+use veil_testkit::{Daemon, GENEROUS, Signal, clips, veil_bin, wait_until};
 
 const OUTPUT: &str = "DP-1";
 const FPS: u32 = 30;
@@ -202,6 +202,27 @@ fn a_compositor_that_does_not_read() {
     stage.mock.set_reading(false);
     stage.daemon.signal(Signal::TERM).unwrap();
     assert_eq!(stage.daemon.wait_exit(GENEROUS).unwrap().code(), Some(0));
+}
+
+#[test]
+fn a_compositor_that_does_not_read_from_the_start() {
+    let mock = Mock::builder().output(MockOutput::new(OUTPUT, 320, 180));
+    let mock = mock.start().unwrap();
+    mock.set_reading(false);
+    let mut command = mock.session().command(veil_bin(None).unwrap());
+    command.arg("daemon");
+    let mut daemon = Daemon::spawn(mock.session(), &command).unwrap();
+    let lock = mock.session().runtime_dir().join("veil");
+    wait_until("it to begin", GENEROUS, || lock.exists()).unwrap();
+    std::thread::sleep(Duration::from_millis(200));
+    daemon.check_alive().unwrap();
+    daemon.signal(Signal::TERM).unwrap();
+    daemon.wait_exit(GENEROUS).unwrap();
+    assert!(!lock.join("wayland-mock.sock").exists());
+    // The next one is not kept out by it.
+    mock.set_reading(true);
+    let mut stage = Stage::on(mock, ["--input".as_ref(), clip().unwrap().as_os_str()]).unwrap();
+    stage.daemon.wait_frames(OUTPUT, 5).unwrap();
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use wayland_protocols_wlr::layer_shell::v1::server::zwlr_layer_surface_v1;
-use wayland_server::Resource;
+use wayland_server::{Client, Resource};
 
 use super::node::{Changes, Handle, memory_of, size_of};
 use super::record::{Commit, Role, SurfaceId};
@@ -169,7 +169,27 @@ impl State {
         }
     }
 
+    /// A surface that is seen for the first time hears on which output it is.
+    fn enter(&mut self, id: SurfaceId) {
+        let outputs = self.output_of(id).and_then(|name| self.screen(name));
+        let outputs = outputs.map(|screen| screen.resources.clone()).unwrap_or_default();
+        if !self.is_mapped(id) {
+            return;
+        }
+        let Some(node) = self.surfaces.get_mut(&id).filter(|node| !node.entered) else {
+            return;
+        };
+        node.entered = true;
+        let client = |resource: Option<Client>| resource.map(|client| client.id());
+        for output in outputs {
+            if client(output.client()) == client(node.resource.client()) {
+                node.resource.enter(&output);
+            }
+        }
+    }
+
     fn after_commit(&mut self, id: SurfaceId) {
+        self.enter(id);
         let Some(node) = self.surfaces.get(&id) else {
             return;
         };

@@ -65,6 +65,7 @@ impl Dispatch<ZwlrLayerShellV1, ()> for State {
             resource.closed();
         }
         node.handle = Some(Handle::Layer(resource));
+        state.tell_scale(surface);
     }
 }
 

@@ -1,5 +1,6 @@
 //! One surface: what is shown, and what waits for a commit.
 
+use wayland_protocols::wp::fractional_scale::v1::server::wp_fractional_scale_v1::WpFractionalScaleV1;
 use wayland_protocols::wp::presentation_time::server::wp_presentation_feedback::WpPresentationFeedback;
 use wayland_protocols::xdg::shell::server::{xdg_surface::XdgSurface, xdg_toplevel::XdgToplevel};
 use wayland_protocols_wlr::layer_shell::v1::server::zwlr_layer_surface_v1::ZwlrLayerSurfaceV1;
@@ -55,6 +56,10 @@ pub(super) struct Node {
     /// Serials of configure events that wait to be acknowledged.
     pub(super) serials: Vec<u32>,
     pub(super) acknowledged: bool,
+    /// Where it wants to hear its scale in 120ths.
+    pub(super) fractional: Option<WpFractionalScaleV1>,
+    /// It knows which output it is on.
+    pub(super) entered: bool,
 }
 
 impl Node {
@@ -79,6 +84,8 @@ impl Node {
             held: Vec::new(),
             serials: Vec::new(),
             acknowledged: false,
+            fractional: None,
+            entered: false,
         }
     }
 

@@ -50,6 +50,12 @@ impl Mock {
                 return Ok(());
             }
             screen.announce();
+            for id in state.on_output(output) {
+                state.tell_scale(id);
+            }
+            let Some(screen) = state.screen(output) else {
+                return Ok(());
+            };
             let (logical, by_hand) = (
                 screen.spec.logical(),
                 screen.spec.configures != Configures::WithSize,

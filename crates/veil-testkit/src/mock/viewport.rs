@@ -8,6 +8,7 @@ use wayland_protocols::wp::viewporter::server::{
     wp_viewport::{self, WpViewport},
     wp_viewporter::{self, WpViewporter},
 };
+use wayland_server::backend::ClientId;
 use wayland_server::{Client, DataInit, Dispatch, DisplayHandle, Resource};
 
 use super::record::SurfaceId;
@@ -82,24 +83,42 @@ impl Dispatch<WpFractionalScaleManagerV1, ()> for State {
         init: &mut DataInit<'_, Self>,
     ) {
         if let wp_fractional_scale_manager_v1::Request::GetFractionalScale { id, surface } = request {
-            let scale = init.init(id, ());
-            let output = state.output_of(surface_id(&surface)).map(str::to_owned);
-            if let Some(screen) = output.and_then(|name| state.screen(&name)) {
-                scale.preferred_scale((screen.spec.scale * 120.0).round() as u32);
+            let surface = surface_id(&surface);
+            let scale = init.init(id, surface);
+            if let Some(node) = state.surfaces.get_mut(&surface) {
+                node.fractional = Some(scale);
             }
+            state.tell_scale(surface);
         }
     }
 }
 
-impl Dispatch<WpFractionalScaleV1, ()> for State {
+impl State {
+    /// Tells a surface the scale of its output, if it wants to know and is on one.
+    pub(super) fn tell_scale(&self, id: SurfaceId) {
+        let screen = self.output_of(id).and_then(|name| self.screen(name));
+        let fractional = self.surfaces.get(&id).and_then(|node| node.fractional.as_ref());
+        if let (Some(screen), Some(fractional)) = (screen, fractional) {
+            fractional.preferred_scale((screen.spec.scale * 120.0).round() as u32);
+        }
+    }
+}
+
+impl Dispatch<WpFractionalScaleV1, SurfaceId> for State {
     fn request(
         _: &mut Self,
         _: &Client,
         _: &WpFractionalScaleV1,
         _: wp_fractional_scale_v1::Request,
-        (): &(),
+        _: &SurfaceId,
         _: &DisplayHandle,
         _: &mut DataInit<'_, Self>,
     ) {
+    }
+
+    fn destroyed(state: &mut Self, _: ClientId, _: &WpFractionalScaleV1, id: &SurfaceId) {
+        if let Some(node) = state.surfaces.get_mut(id) {
+            node.fractional = None;
+        }
     }
 }

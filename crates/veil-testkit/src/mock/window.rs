@@ -59,6 +59,7 @@ impl Dispatch<XdgSurface, SurfaceId> for State {
                     app_id: String::new(),
                 };
                 node.handle = Some(Handle::Window(resource.clone(), window));
+                state.tell_scale(surface);
             }
             xdg_surface::Request::GetPopup { id, .. } => {
                 // Nobody here has popups; the object must be there all the same.
