@@ -7,7 +7,7 @@ use veil_frame::presentable::Released;
 use veil_frame::{Backing, FitMode, Picture, Presentable, Rgb, Size, Target, TargetPlan};
 use veil_testkit::mock::{Configures, Mock, MockBuilder, MockOutput, Role};
 use veil_testkit::{GENEROUS, wait_until};
-use veil_wayland::{Content, Display, Event, SharedMemory, Shell, SurfaceId, WindowSettings};
+use veil_wayland::{Content, Display, Event, Placed, SharedMemory, Shell, SurfaceId, WindowSettings};
 
 const WINDOW: SurfaceId = SurfaceId::Window;
 /// Odd, so that every fraction has to be rounded.
@@ -89,7 +89,8 @@ impl Client {
             },
             mode: FitMode::Fill,
         };
-        assert!(self.display.desktop().show(WINDOW, &content, token).unwrap());
+        let placed = self.display.desktop().show(WINDOW, &content, token).unwrap();
+        assert_ne!(placed, Placed::Nowhere);
         self.turn();
     }
 }
