@@ -58,7 +58,6 @@ impl Assembly {
         }
         if self.source.has_shrunk() {
             // What is left is not what was chosen, however well it may play.
-            self.tell_damage();
             self.give_up(Signal::Stuck(String::from(
                 "the file was cut off while it played",
             )));

@@ -69,7 +69,11 @@ fn a_file_that_is_cut_off_while_it_plays() {
                     let path = clip_of(folder, name, codec).unwrap();
                     let (reason, others) = failure_after(&path, |file| file.set_len(size).unwrap());
                     assert_eq!(reason, "the file was cut off while it played", "{name}");
-                    assert_eq!(others, [PlayerEvent::Damaged], "{name}");
+                    // Where the cut went through a picture that was still read.
+                    assert!(
+                        others.is_empty() || others == [PlayerEvent::Damaged],
+                        "{name}: {others:?}"
+                    );
                 }
             });
         }
