@@ -65,13 +65,10 @@ pub(crate) fn candidates(stream: &gst::CapsRef, sink: &gst::CapsRef, excluded: &
     let mut factories: Vec<_> = gst::ElementFactory::factories_with_type(kinds, gst::Rank::MARGINAL)
         .into_iter()
         .filter(|factory| !excluded.iter().any(|name| factory.name() == *name))
-        .filter(|factory| gives(factory, sink))
+        .filter(|factory| gives(factory, sink) && !is_for_alpha(factory))
         .collect();
     // By name among equals, so that the choice is the same at each start.
     factories.sort_by(|a, b| b.rank().cmp(&a.rank()).then_with(|| a.name().cmp(&b.name())));
-    // Decoders for streams with an alpha layer come last: parsebin offers a pad before its parser knows, and says of each
-    // VP9 stream then that it has one.
-    factories.sort_by_key(is_for_alpha);
     let repacked = without_packing(stream);
     factories
         .into_iter()
@@ -110,7 +107,10 @@ pub(crate) fn tune(decoder: &gst::Element, stream: &gst::CapsRef) {
     }
 }
 
-/// Whether a decoder is for streams with an alpha layer only.
+/// Whether a decoder is for streams with an alpha layer only. parsebin offers a pad before its parser knows, and says of
+/// each VP9 stream then that it has one; and these bins do not bear what a loop or a seek asks of them: the element that
+/// puts the layers together (`alphacombine` of GStreamer 1.22) ends the process when a flush comes at a bad moment. The
+/// decoders within them are decoders of their own, and leave the layer out.
 fn is_for_alpha(factory: &gst::ElementFactory) -> bool {
     let templates = factory.static_pad_templates();
     let mut sinks = templates

@@ -129,6 +129,31 @@ fn a_codec_without_a_decoder_names_itself_and_its_package() {
     );
 }
 
+/// The bins that decode an alpha layer, too, are none to fall back on: a flush at a bad moment ends the process there.
+#[test]
+fn no_decoder_for_alpha_is_tried() {
+    let folder = folder();
+    let codec = ["-c:v", "libvpx-vp9", "-deadline", "realtime", "-cpu-used", "8"];
+    let alpha = [&["-vf", "format=yuva420p"], &codec[..]].concat();
+    for (name, codec) in [("plain.webm", &codec[..]), ("alpha.webm", &alpha)] {
+        let Some(path) = clip(&folder.path().join(name), 0.3, codec) else {
+            return;
+        };
+        let decoders = gstreamer::ElementFactory::factories_with_type(
+            gstreamer::ElementFactoryType::DECODER,
+            gstreamer::Rank::NONE,
+        );
+        let names: Vec<String> = decoders
+            .iter()
+            .map(|factory| gstreamer::prelude::GstObjectExt::name(factory).to_string())
+            .filter(|name| !name.contains("alpha"))
+            .collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let reason = reason(&path, &names);
+        assert!(reason.starts_with("no decoder for VP9; install "), "{reason}");
+    }
+}
+
 #[test]
 fn a_row_of_pictures_without_times() {
     let folder = folder();
