@@ -5,8 +5,9 @@ import json
 import os
 import socket
 import struct
+import subprocess
 
-from shot import grim
+from shot import Dark, grim
 from waiting import Wrong, wait_for
 
 COMMAND, GET_OUTPUTS, GET_TREE = 0, 3, 4
@@ -79,13 +80,13 @@ def fullscreen_window(output):
         wait_for("the window to go", lambda: '"foot"' not in json.dumps(message(GET_TREE)))
 
 
-def picture(output, whole=True):
+def picture(output):
     """What an output shows, as soon as it shows anything."""
-    return wait_for(f"a picture of {output}", lambda: _grim(output)) if whole else _grim(output)
 
+    def ask():
+        try:
+            return grim(output)
+        except (subprocess.CalledProcessError, Dark) as error:
+            raise Wrong(f"grim of {output}: {error}") from None
 
-def _grim(output):
-    try:
-        return grim(output)
-    except Exception as error:
-        raise Wrong(f"grim of {output}: {error}") from None
+    return wait_for(f"a picture of {output}", ask)
