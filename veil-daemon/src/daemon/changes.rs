@@ -16,7 +16,7 @@ use std::{
     collections::HashMap,
     sync::{Arc, PoisonError},
 };
-use veil_frame::{Demand, FitMode, Presentable};
+use veil_frame::{Demand, FitMode, Presentable, Size};
 use veil_ipc::{Answer, Response, server::Responder};
 use veil_playback::Player;
 use veil_sink::VeilSink;
@@ -194,6 +194,10 @@ impl App {
                         .map(|(drawing, found)| (*drawing, found.clone()))
                 })
             else {
+                // It has no pixels yet: there is one as soon as it has.
+                let drawn_for = Size::default();
+                self.take_over(output, &spec, Source::Still { drawn_for });
+                self.redraw_if_resized(output);
                 continue;
             };
             // Each output its own use of the same memory; the plan is the whole of it.
