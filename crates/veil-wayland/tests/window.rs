@@ -133,9 +133,7 @@ fn a_window_has_its_own_size_and_the_scale_of_its_output() {
 fn without_fractions_the_scale_is_the_next_whole_number() {
     let mock = one(output().scale(1.5)).without(veil_testkit::mock::Global::FractionalScale);
     let mut client = Client::new(mock);
-    client.until_size((333, 187), (333, 187));
-    // The output that it is on is known when something of it is seen.
-    client.show(WANTED, 0x0028_3cc8, 1);
+    // The output that it is on is known when something of it is seen: its background is.
     client.until_size((333, 187), (666, 374));
 }
 
