@@ -79,7 +79,7 @@ fn an_output_goes_with_a_frame_in_flight_and_comes_back() {
         let mut stage = stage(&["DP-1"]).unwrap();
         set(&stage, &[], &clip).unwrap();
         stage.daemon.wait_frames("DP-1", 45).unwrap();
-        for _ in 0..3 {
+        for gone in [0, 3] {
             freeze(&stage, "DP-1").unwrap();
             let before = number(&stage, "DP-1").unwrap();
             if silently {
@@ -88,6 +88,8 @@ fn an_output_goes_with_a_frame_in_flight_and_comes_back() {
                 stage.mock.unplug("DP-1").unwrap();
             }
             outputs(&mut stage, 0).unwrap();
+            // Long enough that a video that went on would be somewhere else.
+            std::thread::sleep(Duration::from_secs(gone));
             stage.mock.set_releases(Releases::AtRefresh);
             stage.mock.plug(output("DP-1"));
             stage
