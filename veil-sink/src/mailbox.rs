@@ -71,6 +71,7 @@ mod tests {
             target: t.try_take().unwrap(),
             plan,
             sequence,
+            labels: None,
         };
         let mailbox = Mailbox::new();
         assert_eq!(mailbox.put(picture(&a, 7)), Submitted::Queued);

@@ -301,6 +301,7 @@ impl Painter {
             target: free.target,
             plan: planned.plan,
             sequence,
+            labels: None,
         }))
     }
 }

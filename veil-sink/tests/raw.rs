@@ -3,8 +3,6 @@
 #![allow(clippy::unwrap_used)]
 
 mod common;
-#[path = "../../crates/veil-convert/tests/reference/mod.rs"]
-mod reference;
 
 use common::{Rig, Screen, demand, noise::Noise, pixels};
 use gstreamer as gst;
@@ -14,6 +12,7 @@ use gst_video::{VideoFormat, VideoFormatInfo};
 use veil_convert::{Planes, Spec};
 use veil_frame::{FitMode, PixelFormat, Presentable, Range, Rect, Size};
 use veil_sink::StreamDescription;
+use veil_testkit::reference;
 
 /// What is right for the picture that was shown.
 fn expected(noise: &Noise, shown: &Presentable, stream: &StreamDescription) -> Vec<[f64; 4]> {

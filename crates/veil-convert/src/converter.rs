@@ -3,15 +3,10 @@
 #[cfg(target_arch = "x86_64")]
 use crate::video::Video;
 use crate::{
-    ConvertError, Level, Planes, Spec, SpecError, level::Cpu, matrix::effective, narrow::Narrow,
-    shuffle::Shuffle, source::Plane, wide::Wide,
+    ConvertError, Level, Planes, Spec, SpecError, level::Cpu, narrow::Narrow, shuffle::Shuffle,
+    source::Plane, wide::Wide,
 };
 use veil_frame::Size;
-
-/// Columns or rows at most, of pictures as of results.
-const LARGEST: u32 = 32_768;
-/// How far a crop may reach out of the picture, in samples: rounding errors of whoever computed it.
-const SLACK: f64 = 1e-3;
 
 /// Converts frames of one kind; see the crate's documentation for what the result is.
 #[derive(Debug)]
@@ -49,7 +44,7 @@ impl Converter {
     /// # Errors
     /// [`SpecError`] says what cannot be converted, or that the processor lacks the instructions.
     pub fn with_level(spec: &Spec, level: Level) -> Result<Self, SpecError> {
-        check(spec)?;
+        spec.check()?;
         let cpu = level.resolve()?;
         let planes = Plane::all(spec, cpu);
         Ok(Self {
@@ -120,7 +115,7 @@ impl Way {
         }
         if let Some(shuffle) = Shuffle::new(spec, cpu) {
             Self::Shuffle(shuffle)
-        } else if !effective(spec).needs_linear_light() && Narrow::can(&planes) {
+        } else if !spec.effective_colorimetry().needs_linear_light() && Narrow::can(&planes) {
             Self::Narrow(Box::new(Narrow::new(spec, planes, cpu)))
         } else {
             Self::Wide(Box::new(Wide::new(spec, planes, cpu)))
@@ -131,21 +126,4 @@ impl Way {
 /// Bytes that `rows` rows of `row` bytes take, `stride` apart.
 fn bytes_of(row: usize, rows: usize, stride: usize) -> usize {
     stride.saturating_mul(rows.saturating_sub(1)).saturating_add(row)
-}
-
-fn check(spec: &Spec) -> Result<(), SpecError> {
-    for size in [spec.stored, spec.size] {
-        if size.is_empty() || size.w > LARGEST || size.h > LARGEST {
-            return Err(SpecError::Size(size));
-        }
-    }
-    let inside = |start: f64, length: f64, stored: u32| {
-        // Comparisons with what is not a number are false.
-        start >= -SLACK && length > 0.0 && start + length <= f64::from(stored) + SLACK
-    };
-    let (crop, stored) = (spec.crop, spec.stored);
-    if !inside(crop.x, crop.w, stored.w) || !inside(crop.y, crop.h, stored.h) {
-        return Err(SpecError::Crop { crop, stored });
-    }
-    Ok(())
 }

@@ -1,21 +1,11 @@
 //! What can be wrong with a specification or a frame.
 
-use veil_frame::{RectF, Size};
-
 /// The conversion cannot be set up.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum SpecError {
-    /// A size is 0 or above 32 768 along an axis.
-    #[error("a picture of {0} pixels cannot be converted: 1 to 32768 along each axis can")]
-    Size(Size),
-    /// The crop is empty, not a number, or reaches out of the stored picture.
-    #[error("the crop {crop:?} is not a part of a picture of {stored} pixels")]
-    Crop {
-        /// The crop.
-        crop: RectF,
-        /// The stored picture's size.
-        stored: Size,
-    },
+    /// No picture can be converted so.
+    #[error(transparent)]
+    Picture(#[from] veil_frame::SpecError),
     /// This processor lacks the instructions that were asked for.
     #[error("this processor lacks the instructions of {0:?}")]
     Level(crate::Level),

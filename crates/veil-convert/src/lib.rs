@@ -59,30 +59,4 @@ pub use converter::Converter;
 pub use error::{ConvertError, SpecError};
 pub use level::Level;
 
-use veil_frame::{ChromaSite, Colorimetry, PixelFormat, RectF, Size};
-
-/// What is to be converted into what.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Spec {
-    /// How the picture is stored.
-    pub format: PixelFormat,
-    /// Columns and rows of luma that are stored; 1 to 32 768 each.
-    pub stored: Size,
-    /// What the samples mean.
-    pub colorimetry: Colorimetry,
-    /// Where chroma samples sit; unused where chroma is not subsampled.
-    pub site: ChromaSite,
-    /// The part to convert, in stored luma pixels; inside the stored picture. Fractional only where it is scaled.
-    pub crop: RectF,
-    /// Columns and rows of the result; 1 to 32 768 each.
-    pub size: Size,
-}
-
-/// The memory of one frame. Entries beyond the format's planes are ignored.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Planes<'a> {
-    /// Each plane's bytes, from its first row.
-    pub data: [&'a [u8]; 4],
-    /// Bytes from a plane's row to the next one's.
-    pub stride: [usize; 4],
-}
+pub use veil_frame::{Planes, Spec};

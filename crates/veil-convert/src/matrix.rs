@@ -1,7 +1,7 @@
 //! From samples to R′G′B′: the affine map, for samples of full scale.
 
 use crate::Spec;
-use veil_frame::{Colorimetry, Matrix, Model};
+use veil_frame::Model;
 
 /// `rgb = matrix · sample + constant`, where samples are 0 to 65 535 (coded bits on top) and `rgb` is 0 to 1.
 #[derive(Clone, Copy, Debug)]
@@ -16,7 +16,7 @@ impl Affine {
     /// The map of a specification. Grey is a picture whose three components are all luma.
     pub(crate) fn new(spec: &Spec) -> Self {
         let info = spec.format.info();
-        let color = effective(spec);
+        let color = spec.effective_colorimetry();
         let mut affine = Self {
             matrix: [[0.0; 3]; 3],
             constant: [0.0; 3],
@@ -35,19 +35,6 @@ impl Affine {
         }
         affine
     }
-}
-
-/// The colorimetry, with a matrix that fits the format.
-pub(crate) fn effective(spec: &Spec) -> Colorimetry {
-    let mut color = spec.colorimetry;
-    match spec.format.info().model {
-        Model::Rgb | Model::Gray => color.matrix = Matrix::Rgb,
-        Model::Yuv if color.matrix == Matrix::Rgb => {
-            color.matrix = Colorimetry::assumed(spec.stored.h).matrix;
-        }
-        Model::Yuv => {}
-    }
-    color
 }
 
 /// What turns an alpha sample of full scale into 0 to 1; `None` where the format has no alpha.

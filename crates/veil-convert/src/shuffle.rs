@@ -1,6 +1,6 @@
 //! Pixels that are bytes of full range already, and not scaled: only their order changes.
 
-use crate::{Planes, Spec, level::Cpu, matrix::effective, premultiply::premultiply};
+use crate::{Planes, Spec, level::Cpu, premultiply::premultiply};
 use veil_frame::{Model, Range};
 
 /// See the module.
@@ -33,7 +33,7 @@ impl Shuffle {
     /// Sets it up; `None` if the specification needs more than this.
     pub(crate) fn new(spec: &Spec, cpu: Cpu) -> Option<Self> {
         let info = spec.format.info();
-        let color = effective(spec);
+        let color = spec.effective_colorimetry();
         let whole = |start: f64, length: f64, count: u32| {
             start >= 0.0 && start.fract() == 0.0 && length == f64::from(count)
         };

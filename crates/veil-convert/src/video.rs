@@ -10,7 +10,6 @@ use crate::{
     Planes, Spec,
     axis::Axis,
     level::Cpu,
-    matrix::effective,
     x86::{Avx2, video::Matrix16},
 };
 use veil_frame::{PixelFormat, Siting, Size};
@@ -73,7 +72,7 @@ impl Video {
             PixelFormat::Nv21 => Chroma::Interleaved { cr_first: true },
             _ => return None,
         };
-        let color = effective(spec);
+        let color = spec.effective_colorimetry();
         let matrix = Matrix16::new(&color.codes_to_rgb(8))?;
         let (crop, size, site) = (spec.crop, spec.size, spec.site);
         let even = crop.x >= 0.0 && crop.x % 2.0 == 0.0;

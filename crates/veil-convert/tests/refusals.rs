@@ -6,7 +6,9 @@ use std::{
     cell::Cell,
 };
 use veil_convert::{ConvertError, Converter, Level, Planes, Spec, SpecError};
-use veil_frame::{ChromaSite, Colorimetry, PixelFormat, Primaries, RectF, Size, Transfer};
+use veil_frame::{
+    ChromaSite, Colorimetry, PixelFormat, Primaries, RectF, Size, SpecError as Picture, Transfer,
+};
 
 /// Counts this thread's allocations.
 struct Counting;
@@ -87,11 +89,11 @@ fn specifications() {
     ] {
         assert_eq!(
             Converter::new(&Spec { size: bad, ..good }).err(),
-            Some(SpecError::Size(bad))
+            Some(SpecError::Picture(Picture::Size(bad)))
         );
         assert_eq!(
             Converter::new(&Spec { stored: bad, ..good }).err(),
-            Some(SpecError::Size(bad))
+            Some(SpecError::Picture(Picture::Size(bad)))
         );
     }
     for (x, w) in [
@@ -111,7 +113,10 @@ fn specifications() {
         };
         for crop in [across, down] {
             let refused = Converter::new(&Spec { crop, ..good });
-            assert!(matches!(refused, Err(SpecError::Crop { .. })), "{crop:?}");
+            assert!(
+                matches!(refused, Err(SpecError::Picture(Picture::Crop { .. }))),
+                "{crop:?}"
+            );
         }
     }
 }

@@ -6,6 +6,8 @@
 #![forbid(unsafe_code)]
 
 pub mod color;
+pub mod conversion;
+pub mod dmabuf;
 pub mod format;
 pub mod geometry;
 pub mod orientation;
@@ -15,9 +17,11 @@ pub mod rgb;
 pub mod tone_map;
 
 pub use color::{ChromaSite, CodesToRgb, Colorimetry, Matrix, Primaries, Range, Siting, Transfer};
+pub use conversion::{Planes, Spec, SpecError};
+pub use dmabuf::{BorrowedDmabuf, BorrowedPlane, Dmabuf, DmabufPlane, DmabufSupport};
 pub use format::{Component, FormatInfo, Model, PixelFormat};
 pub use geometry::{FitMode, Placement, Rect, RectF, Size, place};
 pub use orientation::Orientation;
 pub use plan::{Demand, Picture, PictureError, TargetPlan};
-pub use presentable::{Backing, Presentable, Shown, Target, TargetUse};
+pub use presentable::{Backing, Labels, Presentable, Shown, Target, TargetUse};
 pub use rgb::Rgb;

@@ -4,9 +4,10 @@
 //! it: not the mailbox, not any surface that shows it (`wl_buffer.release`), and no pending work of the GPU. Each of
 //! these holds a [`TargetUse`]; when the last one goes, whoever waits for a free target is woken.
 
-use crate::{geometry::Size, plan::TargetPlan};
+use crate::{ChromaSite, Colorimetry, dmabuf::Dmabuf, geometry::Size, plan::TargetPlan};
 use drm_fourcc::DrmFourcc;
 use std::{
+    fmt, io,
     os::fd::OwnedFd,
     sync::{
         Arc, Condvar, Mutex, PoisonError,
@@ -25,6 +26,14 @@ pub enum Backing {
         /// Its bytes.
         len: usize,
     },
+    /// Memory of a device.
+    Dmabuf(Dmabuf),
+}
+
+/// Told when nobody uses a target any more, by whoever lets go last and on its thread: it must return at once.
+pub trait OnFree: fmt::Debug + Send + Sync {
+    /// Nobody uses the target.
+    fn freed(&self);
 }
 
 /// Wakes whoever waits for a target to become free.
@@ -88,6 +97,8 @@ pub struct Target {
     pub fourcc: DrmFourcc,
     users: AtomicUsize,
     released: Arc<Released>,
+    on_free: Option<Box<dyn OnFree>>,
+    acquire: Mutex<Option<OwnedFd>>,
 }
 
 impl Target {
@@ -109,7 +120,36 @@ impl Target {
             fourcc,
             users: AtomicUsize::new(0),
             released,
+            on_free: None,
+            acquire: Mutex::new(None),
         })
+    }
+
+    /// Describes a dmabuf as a target. `on_free` is told, before `released`, whenever its last user is gone: for those
+    /// whose memory belongs to somebody else, who waits for it.
+    pub fn of_dmabuf(dmabuf: Dmabuf, released: Arc<Released>, on_free: Option<Box<dyn OnFree>>) -> Arc<Self> {
+        let (size, fourcc) = (dmabuf.size, dmabuf.format.code);
+        let stride = dmabuf.planes.first().map_or(0, |plane| plane.stride);
+        let mut target = Self::new(Backing::Dmabuf(dmabuf), size, stride, fourcc, released);
+        if let Some(target) = Arc::get_mut(&mut target) {
+            target.on_free = on_free;
+        }
+        target
+    }
+
+    /// Says when what was drawn last will be there: a sync file that signals then, or `None` for now. Replaces the one
+    /// before.
+    pub fn set_acquire(&self, fence: Option<OwnedFd>) {
+        *self.acquire.lock().unwrap_or_else(PoisonError::into_inner) = fence;
+    }
+
+    /// Another descriptor of the sync file that signals when what was drawn last is there; `None` if it is.
+    ///
+    /// # Errors
+    /// When descriptors have run out.
+    pub fn acquire(&self) -> io::Result<Option<OwnedFd>> {
+        let fence = self.acquire.lock().unwrap_or_else(PoisonError::into_inner);
+        fence.as_ref().map(OwnedFd::try_clone).transpose()
     }
 
     /// Takes the target for drawing if nobody uses it.
@@ -146,7 +186,10 @@ impl Clone for TargetUse {
 
 impl Drop for TargetUse {
     fn drop(&mut self) {
-        if self.0.users.fetch_sub(1, Ordering::Release) == 1 {
+        if self.0.users.fetch_sub(1, Ordering::AcqRel) == 1 {
+            if let Some(on_free) = &self.0.on_free {
+                on_free.freed();
+            }
             self.0.released.notify();
         }
     }
@@ -161,6 +204,17 @@ pub struct Presentable {
     pub plan: TargetPlan,
     /// Counts the frames of one stream, from 0.
     pub sequence: u64,
+    /// What the numbers in the target mean, where they are YCbCr; the compositor is told.
+    pub labels: Option<Labels>,
+}
+
+/// What a compositor must know to show a YCbCr buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Labels {
+    /// Matrix, range, primaries, transfer.
+    pub colorimetry: Colorimetry,
+    /// Where chroma samples sit.
+    pub site: ChromaSite,
 }
 
 /// What became of one presentable on one surface, for statistics.
@@ -203,6 +257,7 @@ mod tests {
             target: mine.clone(),
             plan,
             sequence: 0,
+            labels: None,
         };
         drop(mine);
         assert_eq!(released.count(), 0);

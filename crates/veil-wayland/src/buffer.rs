@@ -168,7 +168,9 @@ impl Drop for Buffers {
 }
 
 fn shm_buffer(shm: &WlShm, qh: &QueueHandle<Desktop>, target: &Target) -> Result<WlBuffer, BufferError> {
-    let Backing::Shm { fd, len } = &target.backing;
+    let Backing::Shm { fd, len } = &target.backing else {
+        return Err(BufferError::Format(target.fourcc));
+    };
     let format = match target.fourcc {
         drm_fourcc::DrmFourcc::Xrgb8888 => wl_shm::Format::Xrgb8888,
         drm_fourcc::DrmFourcc::Argb8888 => wl_shm::Format::Argb8888,

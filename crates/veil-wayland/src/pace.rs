@@ -102,6 +102,7 @@ mod tests {
             target: target.try_take().unwrap(),
             plan: TargetPlan::whole(Picture::plain(size)),
             sequence: 0,
+            labels: None,
         };
         Content {
             presentable,

@@ -86,6 +86,7 @@ impl Client {
                 target: target.try_take().unwrap(),
                 plan: TargetPlan::whole(Picture::plain(size)),
                 sequence: token,
+                labels: None,
             },
             mode: FitMode::Fill,
         };

@@ -10,7 +10,10 @@ use veil_wayland::SharedMemory;
 /// Copies what is shown into memory of its own.
 pub(crate) fn private_copy(shown: &Presentable) -> io::Result<Presentable> {
     let target = shown.target.target();
-    let Backing::Shm { fd, len } = &target.backing;
+    // A device's memory cannot simply be read. Its ring is the shorter by one then, for as long as the output stands still.
+    let Backing::Shm { fd, len } = &target.backing else {
+        return Ok(shown.clone());
+    };
     let mut memory = SharedMemory::new(*len).map_err(io::Error::other)?;
     File::from(fd.try_clone()?).read_exact_at(memory.bytes_mut(), 0)?;
     let backing = Backing::Shm {

@@ -158,6 +158,7 @@ impl Still {
             target,
             plan,
             sequence: 0,
+            labels: None,
         })
     }
 
@@ -298,7 +299,9 @@ mod tests {
     const GREY: Rgb = Rgb { r: 64, g: 64, b: 64 };
 
     fn pixels(shown: &Presentable) -> Vec<[u8; 4]> {
-        let Backing::Shm { fd, len } = &shown.target.target().backing;
+        let Backing::Shm { fd, len } = &shown.target.target().backing else {
+            panic!("not in shared memory");
+        };
         let mut bytes = vec![0; *len];
         File::from(fd.try_clone().unwrap())
             .read_exact_at(&mut bytes, 0)

@@ -113,7 +113,9 @@ pub fn demand(mode: FitMode, w: u32, h: u32) -> Demand {
 /// The pixels of a presentable, as B, G, R, A; no padding.
 pub fn pixels(presentable: &Presentable) -> Vec<[u8; 4]> {
     let target = presentable.target.target();
-    let Backing::Shm { fd, len } = &target.backing;
+    let Backing::Shm { fd, len } = &target.backing else {
+        panic!("not in shared memory");
+    };
     let file = File::from(fd.as_fd().try_clone_to_owned().unwrap());
     let mut bytes = vec![0; *len];
     file.read_exact_at(&mut bytes, 0).unwrap();

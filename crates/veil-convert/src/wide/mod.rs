@@ -6,7 +6,7 @@ use crate::{
     Planes, Spec,
     level::Cpu,
     light::Light,
-    matrix::{Affine, alpha_scale, effective},
+    matrix::{Affine, alpha_scale},
     source::{Plane, Samples},
 };
 use stages::Color;
@@ -70,7 +70,7 @@ impl Wide {
             color: Color {
                 matrix: affine.matrix.map(|row| row.map(|v| v as f32)),
                 constant: affine.constant.map(|v| v as f32),
-                light: Light::new(effective(spec)),
+                light: Light::new(spec.effective_colorimetry()),
                 alpha: alpha_scale(spec).map(|v| v as f32),
                 grey: spec.format.info().components.len() < 3,
             },

@@ -1,95 +1,10 @@
-//! Pictures to convert, and the comparison with the reference.
+//! The comparison with the reference.
 
 #![allow(unreachable_pub, clippy::unwrap_used)]
 
-#[path = "../reference/mod.rs"]
-pub mod reference;
-
-use veil_convert::{Converter, Level, Planes, Spec};
-use veil_frame::{PixelFormat, Size};
-
-/// A small generator of numbers that look random (xorshift64*).
-pub struct Random(pub u64);
-
-impl Random {
-    pub fn next(&mut self) -> u64 {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
-    }
-}
-
-/// What a picture shows.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Content {
-    /// Any byte anywhere.
-    Noise,
-    /// All bits 0 or all 1, in fields of the size of a sample and larger.
-    Extremes,
-    /// Slow waves around the middle: what pictures are like.
-    Smooth,
-}
-
-/// Planes with a padded stride, and padding that is not 0.
-pub struct Picture {
-    pub data: Vec<Vec<u8>>,
-    pub stride: Vec<usize>,
-}
-
-impl Picture {
-    pub fn new(
-        format: PixelFormat,
-        size: Size,
-        padding: usize,
-        content: Content,
-        random: &mut Random,
-    ) -> Self {
-        let info = format.info();
-        let mut picture = Self {
-            data: Vec::new(),
-            stride: Vec::new(),
-        };
-        for plane in 0..usize::from(info.planes) {
-            let row = info.plane_row_bytes(plane, size.w);
-            let rows = info.plane_rows(plane, size.h) as usize;
-            let stride = row + padding;
-            // The last row has no padding: nothing may be read there.
-            let mut data = vec![0; stride * (rows - 1) + row];
-            let phase = random.next() as usize;
-            for (i, byte) in data.iter_mut().enumerate() {
-                let (x, y) = (i % stride, i / stride);
-                *byte = match content {
-                    Content::Noise => (random.next() >> 32) as u8,
-                    Content::Extremes => {
-                        let field = if y < rows / 2 {
-                            (x >> 1) + y + phase
-                        } else {
-                            (x >> 3) ^ (y >> 1) ^ phase
-                        };
-                        if field & 1 == 0 { 0 } else { 255 }
-                    }
-                    Content::Smooth => {
-                        let (x, y) = (x as f64, y as f64 + (phase % 7) as f64);
-                        (128.0 + 60.0 * (x / 9.0).sin() + 50.0 * (y / 7.0).cos()) as u8
-                    }
-                };
-            }
-            picture.data.push(data);
-            picture.stride.push(stride);
-        }
-        picture
-    }
-
-    pub fn planes(&self) -> Planes<'_> {
-        let mut planes = Planes::default();
-        for (i, data) in self.data.iter().enumerate() {
-            planes.data[i] = data;
-            planes.stride[i] = self.stride[i];
-        }
-        planes
-    }
-}
+use veil_convert::{Converter, Level, Spec};
+pub use veil_testkit::planes::{Content, Picture, Random};
+use veil_testkit::reference;
 
 /// Converts with every level, and says how far the worst channel is from the reference. The bytes between rows must
 /// stay as they are, and integers must give the same on every level.

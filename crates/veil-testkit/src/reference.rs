@@ -1,9 +1,6 @@
 //! What is right, computed the plain way: one pixel at a time, in double precision, from the format's description.
 
-#![allow(unreachable_pub)]
-
-use veil_convert::{Planes, Spec};
-use veil_frame::{Colorimetry, Matrix, Model, tone_map};
+use veil_frame::{Model, Planes, Spec, tone_map};
 
 /// Sample `(x, y)` of a component as its code; outside the plane it is the nearest one inside.
 fn code(spec: &Spec, planes: &Planes<'_>, component: usize, x: i64, y: i64) -> f64 {
@@ -80,12 +77,7 @@ pub fn convert(spec: &Spec, planes: &Planes<'_>) -> Vec<[f64; 4]> {
     let components: Vec<Vec<f64>> = (0..info.components.len())
         .map(|i| resampled(spec, planes, i))
         .collect();
-    let mut color = spec.colorimetry;
-    if info.model != Model::Yuv {
-        color.matrix = Matrix::Rgb;
-    } else if color.matrix == Matrix::Rgb {
-        color.matrix = Colorimetry::assumed(spec.stored.h).matrix;
-    }
+    let color = spec.effective_colorimetry();
     (0..(spec.size.w * spec.size.h) as usize)
         .map(|i| {
             let mut rgb = [0.0; 3];
