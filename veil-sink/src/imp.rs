@@ -142,8 +142,11 @@ impl VeilSink {
     /// Ends that loop.
     fn stand_down(&self) {
         // Not with the lock held: the loop's end is waited for, and it may ask for a redraw.
-        let standalone = lock(&self.standalone).take();
-        drop(standalone);
+        let stats = self.frame_stats();
+        if let Some(standalone) = lock(&self.standalone).take() {
+            gst::info!(CAT, imp = self, "{stats}");
+            drop(standalone);
+        }
     }
 
     /// Refuses frames when nothing can be shown any more; the error was posted when that happened.

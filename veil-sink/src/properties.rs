@@ -143,7 +143,7 @@ impl VeilSink {
     }
 
     /// What became of the frames. Times are nanoseconds.
-    fn frame_stats(&self) -> gst::Structure {
+    pub(crate) fn frame_stats(&self) -> gst::Structure {
         let sink = self.stats().snapshot();
         let surfaces = lock(&self.standalone)
             .as_ref()

@@ -302,3 +302,41 @@ fn a_closed_window_comes_back_with_a_new_start() -> Result<()> {
     wait_until("a picture again", GENEROUS, shown)?;
     Ok(())
 }
+
+/// What GStreamer's own checks ask of the properties of every element.
+#[test]
+fn every_property_is_described_and_takes_its_default() -> Result<()> {
+    gst::init()?;
+    let sink: VeilSink = glib::Object::new();
+    let mut own = 0;
+    for spec in sink.list_properties() {
+        let name = spec.name();
+        ensure!(
+            spec.blurb().is_some_and(|blurb| blurb.len() > 10) && !spec.nick().is_empty(),
+            "{name} is not described"
+        );
+        own += usize::from(spec.owner_type() == VeilSink::static_type());
+        if !spec.flags().contains(glib::ParamFlags::READABLE) {
+            continue;
+        }
+        let value = sink.property_value(name);
+        ensure!(value.type_().is_a(spec.value_type()), "{name} is a {value:?}");
+        let writable = spec.flags().contains(glib::ParamFlags::WRITABLE)
+            && !spec.flags().contains(glib::ParamFlags::CONSTRUCT_ONLY);
+        if writable && spec.owner_type() == VeilSink::static_type() {
+            let default = spec.default_value();
+            sink.set_property_from_value(name, default);
+            let (now, default) = (format!("{:?}", sink.property_value(name)), format!("{default:?}"));
+            ensure!(now == default, "{name} is {now} after it was set to {default}");
+            // GStreamer says when a property may change, and an element that says nothing means NULL only.
+            ensure!(
+                spec.flags().bits()
+                    & (gst::PARAM_FLAG_MUTABLE_READY.bits() | gst::PARAM_FLAG_MUTABLE_PLAYING.bits())
+                    != 0,
+                "{name} does not say when it may change"
+            );
+        }
+    }
+    ensure!(own >= 9, "only {own} properties of its own");
+    Ok(())
+}

@@ -6,6 +6,7 @@ use crate::{
     output::Output,
     surface::SurfaceId,
 };
+use smithay_client_toolkit::reexports::csd_frame::WindowState;
 use smithay_client_toolkit::{
     compositor::CompositorHandler,
     delegate_dispatch2, delegate_registry,
@@ -167,11 +168,12 @@ impl WindowHandler for Desktop {
         _: u32,
     ) {
         let id = SurfaceId::Window;
-        let Some(surface) = self.surfaces.get(&id).filter(|surface| surface.is_window(window)) else {
+        let surface = self.surfaces.get_mut(&id);
+        let Some(surface) = surface.filter(|surface| surface.is_window(window)) else {
             return;
         };
-        // What the compositor leaves open: the size so far, or the wanted one, no larger than there is room.
-        let free = surface.tree.logical().or(surface.wanted()).unwrap_or_default();
+        // What the compositor leaves open: the size of the window by itself, no larger than there is room.
+        let free = surface.wanted().unwrap_or_default();
         let bounds = configure.suggested_bounds.unwrap_or_default();
         let side = |told: Option<NonZeroU32>, free: u32, bound: u32| match (told, bound) {
             (Some(told), _) => told.get(),
@@ -180,6 +182,10 @@ impl WindowHandler for Desktop {
         };
         let (w, h) = configure.new_size;
         let size = Size::new(side(w, free.w, bounds.0), side(h, free.h, bounds.1));
+        let filling = WindowState::MAXIMIZED | WindowState::FULLSCREEN | WindowState::TILED;
+        if !configure.state.intersects(filling) {
+            surface.remember(size);
+        }
         self.configured(qh, id, size);
     }
 }

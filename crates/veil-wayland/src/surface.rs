@@ -98,7 +98,7 @@ enum Role {
         /// 120ths of a pixel to a logical one, once told.
         scale: u32,
         fractional: Option<WpFractionalScaleV1>,
-        /// The size where the compositor leaves the choice.
+        /// The size where the compositor leaves the choice: the last that the window had by itself.
         wanted: Size,
     },
 }
@@ -185,6 +185,13 @@ impl VeilSurface {
         match &self.role {
             Role::Layer(_) => None,
             Role::Window { wanted, .. } => Some(*wanted),
+        }
+    }
+
+    /// A window has this size, as a window among others: it goes back to it when it was larger for a while.
+    pub(crate) fn remember(&mut self, size: Size) {
+        if let Role::Window { wanted, .. } = &mut self.role {
+            *wanted = size;
         }
     }
 

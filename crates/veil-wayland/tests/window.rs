@@ -157,6 +157,22 @@ fn sizes_and_scales_change() {
 }
 
 #[test]
+fn a_window_that_was_larger_for_a_while_goes_back() {
+    let mut client = Client::new(one(output()));
+    client.until_size((333, 187), (333, 187));
+    for own in [(333, 187), (640, 360)] {
+        client.mock.configure("DP-1", own.0, own.1);
+        client.until_size(own, own);
+        client.mock.maximize("DP-1", 1280, 720);
+        client.until_size((1280, 720), (1280, 720));
+        // The compositor leaves the size to the window again.
+        client.mock.configure("DP-1", 0, 0);
+        client.until_size(own, own);
+    }
+    assert_eq!(client.mock.complaints(), Vec::<String>::new());
+}
+
+#[test]
 fn a_picture_covers_the_window() {
     let mut client = Client::new(one(output()));
     client.until_size((333, 187), (333, 187));

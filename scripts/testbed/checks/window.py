@@ -4,6 +4,7 @@ window.py NAME       in the session of that compositor
 """
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -31,7 +32,7 @@ class Pipeline:
         words = f"filesrc location={INPUTS / file} ! parsebin ! avdec_h264 ! veilsink".split()
         self.process = subprocess.Popen(
             ["gst-launch-1.0", *words, *properties],
-            env={**os.environ, "GST_PLUGIN_PATH": str(BIN)},
+            env={**os.environ, "GST_PLUGIN_PATH": str(BIN), "GST_DEBUG": "veilsink:4", "GST_DEBUG_NO_COLOR": "1"},
             stdout=self.log.open("wb"),
             stderr=subprocess.STDOUT,
         )
@@ -55,6 +56,22 @@ class Pipeline:
         text = self.log.read_text(errors="replace")
         if status or "ERROR" in text or "CRITICAL" in text:
             raise Wrong(f"gst-launch-1.0 ended with {status}: {text.strip().splitlines()[-1]}")
+
+
+def presentations(log):
+    """What the element said at its end of what was shown in its window, in a line; empty if it said nothing."""
+    text = log.read_text(errors="replace").replace("\\", "")
+    found = {
+        key: int(value)
+        for key, value in re.findall(r"(submitted|shown|missed|mean-interval|longest-interval)=\(guint64\)(\d+)", text)
+    }
+    if "shown" not in found:
+        return ""
+    mean, longest = (found.get(f"{which}-interval", 0) / 1e6 for which in ("mean", "longest"))
+    return (
+        f"presented {found['shown']} of {found['submitted']}, missed {found['missed']}; "
+        f"intervals {mean:.1f} ms, longest {longest:.1f} ms"
+    )
 
 
 def find_window(display, name):
@@ -106,20 +123,26 @@ def check(name):
         wait_for("a numbered frame", lambda: display.shoot().number(PART) is not None)
         moves(display, f"{name}-video")
         pipeline.end(by_signal=True)
+        shown = presentations(pipeline.log)
+        if not shown:
+            raise Wrong("veilsink said nothing of its presentations")
     with Pipeline(f"{name}-window", "quadrants.mp4") as pipeline:
         find_window(display, name)
         pipeline.end(by_signal=False)
     compositor_alive()
+    return shown
 
 
 def main():
     """Prints the row."""
-    name, why = sys.argv[1], ""
+    name, why, shown = sys.argv[1], "", ""
     try:
-        check(name)
+        shown = check(name)
     except Wrong as wrong:
         why = str(wrong)
     print(f"{name:<9} {'FAIL ' + why if why else 'ok'}")
+    if shown:
+        print(f"          30/s: {shown}")
     sys.exit(1 if why else 0)
 
 

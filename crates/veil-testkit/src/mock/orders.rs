@@ -1,6 +1,7 @@
 //! What a mock can be told to do.
 
 use std::time::Duration;
+use wayland_protocols::xdg::shell::server::xdg_toplevel;
 
 use anyhow::{Context, Result, bail};
 use wayland_server::Resource;
@@ -74,6 +75,15 @@ impl Mock {
         self.shared.with(|state| {
             for id in state.on_output(output) {
                 state.configure(id, (width, height));
+            }
+        });
+    }
+
+    /// Makes the windows on an output fill this size, as one that the user has maximized.
+    pub fn maximize(&self, output: &str, width: u32, height: u32) {
+        self.shared.with(|state| {
+            for id in state.on_output(output) {
+                state.configure_as(id, (width, height), &[xdg_toplevel::State::Maximized]);
             }
         });
     }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
+use wayland_protocols::xdg::shell::server::xdg_toplevel;
 use wayland_server::backend::{ClientId, GlobalId};
 use wayland_server::protocol::{wl_buffer::WlBuffer, wl_surface::WlSurface};
 use wayland_server::{Client, DisplayHandle};
@@ -172,7 +173,12 @@ impl State {
     }
 
     /// Tells a surface its size.
-    pub(super) fn configure(&mut self, id: SurfaceId, (w, h): (u32, u32)) {
+    pub(super) fn configure(&mut self, id: SurfaceId, size: (u32, u32)) {
+        self.configure_as(id, size, &[]);
+    }
+
+    /// Tells a surface its size, and a window its states.
+    pub(super) fn configure_as(&mut self, id: SurfaceId, (w, h): (u32, u32), states: &[xdg_toplevel::State]) {
         let serial = self.serial();
         let Some(node) = self.surfaces.get_mut(&id) else {
             return;
@@ -180,7 +186,9 @@ impl State {
         match &node.handle {
             Some(Handle::Layer(layer)) => layer.configure(serial, w, h),
             Some(Handle::Window(surface, window)) => {
-                window.configure(w as i32, h as i32, Vec::new());
+                // An array of numbers in the machine's order of bytes.
+                let states = states.iter().flat_map(|state| (*state as u32).to_ne_bytes());
+                window.configure(w as i32, h as i32, states.collect());
                 surface.configure(serial);
             }
             None => return,
