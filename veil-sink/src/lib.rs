@@ -32,7 +32,7 @@ mod unpack;
 pub use description::{Description, RouteDescription, RouteKind, StreamDescription};
 pub use mailbox::{Mailbox, Submitted};
 pub use painter::Redraw;
-pub use presenter::{Capabilities, Presenter, SharedCapabilities};
+pub use presenter::{Capabilities, LoopPresenter, Presenter, SharedCapabilities};
 pub use standalone::{LayerKind, Mode};
 pub use stats::{SinkStats, StatsSnapshot};
 

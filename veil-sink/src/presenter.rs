@@ -3,7 +3,8 @@
 //! The sink's target is only this trait. The daemon's loop implements it for a wallpaper on many outputs; a window of
 //! the sink's own would implement it just so.
 
-use crate::mailbox::Submitted;
+use crate::mailbox::{Mailbox, Submitted};
+use calloop::ping::Ping;
 use std::{
     fmt,
     sync::{Arc, Mutex, PoisonError},
@@ -67,6 +68,47 @@ impl SharedCapabilities {
         let generation = current.generation + 1;
         *current = Arc::new(Capabilities { generation, demand });
         true
+    }
+}
+
+/// An event loop that shows pictures, as the sink's streaming thread sees it: it takes the newest from the mailbox when
+/// it is woken.
+pub struct LoopPresenter {
+    /// Where pictures are handed over.
+    pub mailbox: Mailbox,
+    /// What the loop's surfaces can do and need.
+    pub capabilities: SharedCapabilities,
+    ping: Ping,
+}
+
+impl LoopPresenter {
+    /// For a loop that `ping` wakes.
+    pub fn new(demand: Demand, ping: Ping) -> Arc<Self> {
+        Arc::new(Self {
+            mailbox: Mailbox::new(),
+            capabilities: SharedCapabilities::new(demand),
+            ping,
+        })
+    }
+}
+
+impl fmt::Debug for LoopPresenter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LoopPresenter").finish_non_exhaustive()
+    }
+}
+
+impl Presenter for LoopPresenter {
+    fn capabilities(&self) -> Arc<Capabilities> {
+        self.capabilities.get()
+    }
+
+    fn submit(&self, presentable: Presentable) -> Submitted {
+        let submitted = self.mailbox.put(presentable);
+        if submitted == Submitted::Queued {
+            self.ping.ping();
+        }
+        submitted
     }
 }
 

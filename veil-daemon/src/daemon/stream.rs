@@ -7,48 +7,11 @@ use std::{sync::Arc, time::Instant};
 use veil_frame::{Demand, Presentable};
 use veil_ipc::WirePath;
 use veil_playback::Player;
-use veil_sink::{Capabilities, Mailbox, Presenter, SharedCapabilities, Submitted, VeilSink};
+use veil_sink::{LoopPresenter, VeilSink};
 
 /// Names a stream; never used again for another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct StreamId(pub(crate) u64);
-
-/// The loop, as a stream's sink sees it.
-pub(crate) struct LoopPresenter {
-    pub(crate) mailbox: Mailbox,
-    pub(crate) capabilities: SharedCapabilities,
-    ping: Ping,
-}
-
-impl LoopPresenter {
-    pub(crate) fn new(demand: Demand, ping: Ping) -> Arc<Self> {
-        Arc::new(Self {
-            mailbox: Mailbox::new(),
-            capabilities: SharedCapabilities::new(demand),
-            ping,
-        })
-    }
-}
-
-impl std::fmt::Debug for LoopPresenter {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("LoopPresenter").finish_non_exhaustive()
-    }
-}
-
-impl Presenter for LoopPresenter {
-    fn capabilities(&self) -> Arc<Capabilities> {
-        self.capabilities.get()
-    }
-
-    fn submit(&self, presentable: Presentable) -> Submitted {
-        let submitted = self.mailbox.put(presentable);
-        if submitted == Submitted::Queued {
-            self.ping.ping();
-        }
-        submitted
-    }
-}
 
 /// What plays it; there once the first picture is.
 pub(crate) struct Playing {

@@ -4,10 +4,7 @@ use super::{
     kind::{FileKey, Kind, kind},
     still::{Still, StillError},
 };
-use crate::daemon::{
-    app::KnownStreams,
-    stream::{LoopPresenter, StreamId},
-};
+use crate::daemon::{app::KnownStreams, stream::StreamId};
 use gstreamer::glib::object::Cast;
 use std::{
     collections::HashMap,
@@ -18,7 +15,7 @@ use std::{
 };
 use veil_frame::{FitMode, Presentable, Rgb, Size};
 use veil_playback::{OpenError, Player, Settings, SourceError};
-use veil_sink::VeilSink;
+use veil_sink::{LoopPresenter, VeilSink};
 
 /// A file cannot be shown.
 #[derive(Debug, thiserror::Error)]

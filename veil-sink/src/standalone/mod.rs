@@ -4,10 +4,10 @@
 //! The loop's thread posts at most one error on the element, when the window was closed or the connection has ended;
 //! from then on frames are refused. It never takes a lock of the element's for longer than a copy.
 
-mod presenter;
 mod run;
 mod scene;
 mod settings;
+mod shared;
 mod statistics;
 
 pub use settings::{LayerKind, Mode};
@@ -18,7 +18,7 @@ pub(crate) use statistics::SurfaceStats;
 use crate::{Presenter, VeilSink};
 use calloop::channel::Sender;
 use gstreamer::glib;
-use presenter::LoopPresenter;
+use shared::Shared;
 use std::{
     io,
     sync::{Arc, mpsc},
@@ -72,7 +72,7 @@ pub(crate) enum Command {
 /// A running loop; it ends when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Standalone {
-    presenter: Arc<LoopPresenter>,
+    shared: Arc<Shared>,
     commands: Sender<Command>,
     thread: Option<JoinHandle<()>>,
 }
@@ -85,8 +85,8 @@ impl Standalone {
             .name(String::from("veilsink"))
             .spawn(move || run::thread(settings, sink, &answer))?;
         match answered.recv_timeout(PATIENCE) {
-            Ok(Ok((presenter, commands))) => Ok(Self {
-                presenter,
+            Ok(Ok((shared, commands))) => Ok(Self {
+                shared,
                 commands,
                 thread: Some(thread),
             }),
@@ -98,17 +98,17 @@ impl Standalone {
 
     /// Takes the pictures.
     pub(crate) fn presenter(&self) -> Arc<dyn Presenter> {
-        Arc::clone(&self.presenter) as Arc<dyn Presenter>
+        Arc::clone(&self.shared.presenter) as Arc<dyn Presenter>
     }
 
     /// Whether nothing can be shown any more; an error was posted then.
     pub(crate) fn is_lost(&self) -> bool {
-        self.presenter.is_lost()
+        self.shared.is_lost()
     }
 
     /// What became of the pictures, on each surface.
     pub(crate) fn stats(&self) -> Vec<SurfaceStats> {
-        self.presenter.statistics.snapshot()
+        self.shared.statistics.snapshot()
     }
 
     /// Tells the loop. After the connection has ended nobody hears it.

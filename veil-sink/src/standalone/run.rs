@@ -1,6 +1,6 @@
 //! The loop's thread: what wakes it, and the order in which it does things.
 
-use super::{Command, Settings, StandaloneError, presenter::LoopPresenter, scene::Scene};
+use super::{Command, Settings, StandaloneError, scene::Scene, shared::Shared};
 use crate::VeilSink;
 use calloop::{
     EventLoop,
@@ -15,7 +15,7 @@ use std::{
 };
 use veil_wayland::{Display, DisplayError, WaylandWatch};
 
-type Started = Result<(Arc<LoopPresenter>, Sender<Command>), StandaloneError>;
+type Started = Result<(Arc<Shared>, Sender<Command>), StandaloneError>;
 
 /// What the loop knows.
 struct State {
@@ -36,8 +36,8 @@ pub(super) fn thread(settings: Settings, sink: glib::WeakRef<VeilSink>, answer: 
             return;
         }
     };
-    let presenter = Arc::clone(state.scene.presenter());
-    if answer.send(Ok((presenter, commands))).is_err() {
+    let shared = Arc::clone(state.scene.shared());
+    if answer.send(Ok((shared, commands))).is_err() {
         return;
     }
     while !state.ending {

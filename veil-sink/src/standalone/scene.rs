@@ -1,6 +1,6 @@
 //! What is on the screen: the window, or the wallpapers, and the newest picture.
 
-use super::{Command, Settings, StandaloneError, presenter::LoopPresenter, settings::color};
+use super::{Command, Settings, StandaloneError, settings::color, shared::Shared};
 use crate::{VeilSink, imp::CAT};
 use calloop::ping::Ping;
 use gstreamer::{self as gst, glib, prelude::*};
@@ -17,7 +17,7 @@ const CLOSES: u32 = 3;
 pub(super) struct Scene {
     pub(super) display: Display,
     settings: Settings,
-    presenter: Arc<LoopPresenter>,
+    shared: Arc<Shared>,
     sink: glib::WeakRef<VeilSink>,
     newest: Option<Presentable>,
     last_token: u64,
@@ -42,7 +42,7 @@ impl Scene {
         let mut scene = Self {
             display,
             settings,
-            presenter: Arc::new(LoopPresenter::new(Demand { uses }, ping)),
+            shared: Arc::new(Shared::new(Demand { uses }, ping)),
             sink,
             newest: None,
             last_token: 0,
@@ -62,8 +62,8 @@ impl Scene {
         Ok(scene)
     }
 
-    pub(super) fn presenter(&self) -> &Arc<LoopPresenter> {
-        &self.presenter
+    pub(super) fn shared(&self) -> &Arc<Shared> {
+        &self.shared
     }
 
     /// Reads what the compositor says.
@@ -79,7 +79,7 @@ impl Scene {
                 Event::OutputAdded(id) => self.output_added(id),
                 Event::OutputChanged(id) => self.show_on(id.into()),
                 Event::OutputRemoved(id) => {
-                    self.presenter.statistics.remove(id.into());
+                    self.shared.statistics.remove(id.into());
                     self.demand_changed();
                 }
                 Event::SurfaceConfigured(id, size) => {
@@ -94,7 +94,7 @@ impl Scene {
                     shown,
                 } => {
                     self.opening = false;
-                    self.presenter.statistics.note(surface, token, shown);
+                    self.shared.statistics.note(surface, token, shown);
                 }
             }
         }
@@ -122,7 +122,7 @@ impl Scene {
         if !self.wants(&name) {
             return;
         }
-        self.presenter.statistics.add(id.into(), &name);
+        self.shared.statistics.add(id.into(), &name);
         let (namespace, color) = (self.settings.namespace.clone(), self.settings.color());
         self.display
             .desktop()
@@ -146,7 +146,7 @@ impl Scene {
 
     /// Nothing can be shown any more: says so, once.
     pub(super) fn lose(&self, reason: &str) {
-        if self.presenter.lose() {
+        if self.shared.lose() {
             let Some(sink) = self.sink.upgrade() else { return };
             gst::info!(CAT, obj = sink, "nothing can be shown any more: {reason}");
             gst::element_error!(sink, gst::ResourceError::NotFound, ("{reason}"));
@@ -182,7 +182,7 @@ impl Scene {
         if uses.is_empty() && self.settings.layer.layer().is_none() {
             uses.push(UNSIZED);
         }
-        if self.presenter.capabilities.set_demand(Demand { uses })
+        if self.shared.presenter.capabilities.set_demand(Demand { uses })
             && let Some(sink) = self.sink.upgrade()
         {
             // A sink that is paused draws its picture again, in a thread of its own: that may take a while.
@@ -194,11 +194,11 @@ impl Scene {
 
     /// Takes what lies in the mailbox and shows it. Whether anything lay there.
     pub(super) fn take_picture(&mut self) -> bool {
-        let Some(presentable) = self.presenter.mailbox.take() else {
+        let Some(presentable) = self.shared.presenter.mailbox.take() else {
             return false;
         };
         if self.settings.layer.layer().is_none()
-            && !self.presenter.is_lost()
+            && !self.shared.is_lost()
             && !self.display.desktop_ref().has_surface(SurfaceId::Window)
         {
             self.open_window(&presentable.plan.picture);
@@ -235,7 +235,7 @@ impl Scene {
         };
         let on = self.chosen_output();
         self.opening = true;
-        self.presenter.statistics.add(SurfaceId::Window, "window");
+        self.shared.statistics.add(SurfaceId::Window, "window");
         self.display.desktop().create_window(&settings, on);
     }
 
@@ -253,7 +253,7 @@ impl Scene {
         };
         self.last_token += 1;
         match self.display.desktop().show(id, &content, self.last_token) {
-            Ok(Placed::Committed | Placed::Held) => self.presenter.statistics.committed(id, self.last_token),
+            Ok(Placed::Committed | Placed::Held) => self.shared.statistics.committed(id, self.last_token),
             Ok(Placed::Nowhere) => {}
             Err(error) => gst::warning!(CAT, "cannot show a picture: {error}"),
         }
