@@ -6,6 +6,10 @@ use veil_frame::{ChromaSite, Colorimetry, PixelFormat, Size};
 /// How frames become presentable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RouteKind {
+    /// The decoder's own memory is attached: nothing is drawn.
+    Direct,
+    /// A GPU converts each frame into a dmabuf.
+    Convert,
     /// The CPU converts each frame straight into a `wl_shm` buffer.
     Shm,
 }
@@ -14,6 +18,8 @@ impl RouteKind {
     /// Its name in `veil status`.
     pub const fn name(self) -> &'static str {
         match self {
+            Self::Direct => "direct",
+            Self::Convert => "convert",
             Self::Shm => "shm",
         }
     }
@@ -31,7 +37,7 @@ pub struct Description {
 /// What the decoder gives.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StreamDescription {
-    /// Kind of memory: “system”.
+    /// Kind of memory by the caps: “system” or “dmabuf”.
     pub memory: &'static str,
     /// Format of the pixels, by GStreamer's name.
     pub name: &'static str,

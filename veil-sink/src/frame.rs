@@ -8,14 +8,15 @@
 use gstreamer as gst;
 use gstreamer_video as gst_video;
 
-use crate::{caps::StreamFormat, unpack::ReadError};
+use crate::{caps::StreamFormat, dmabuf_memory, unpack::ReadError};
+use drm_fourcc::{DrmFormat, DrmModifier};
 use gst::{
     buffer::{BufferMap, Readable},
     memory::MemoryMap,
 };
 use gst_video::{VideoCropMeta, VideoMeta};
 use veil_convert::Planes;
-use veil_frame::{Orientation, Picture, PixelFormat, Rect, Size};
+use veil_frame::{BorrowedDmabuf, Orientation, Picture, PixelFormat, Rect, Size, dmabuf::MOST_PLANES};
 
 /// The buffer is not what its caps and metas say.
 #[derive(Debug, thiserror::Error)]
@@ -69,6 +70,8 @@ pub(crate) struct Layout {
     stored: Size,
     /// The part of them that is seen.
     crop: Rect,
+    /// Columns and rows of the memory: padding is counted.
+    coded: Size,
 }
 
 impl Layout {
@@ -78,7 +81,8 @@ impl Layout {
         let caps_size = stream.description.size;
         let meta = buffer.meta::<VideoMeta>();
         let (offset, stride, stored) = match &meta {
-            Some(meta) if meta.format() == stream.info.format() => (
+            // Of dmabufs, elements say either of what is in them, or only that they are dmabufs.
+            Some(meta) if meta.format() == stream.info.format() || stream.drm.is_some() => (
                 meta.offset(),
                 meta.stride(),
                 Size::new(meta.width(), meta.height()),
@@ -106,6 +110,7 @@ impl Layout {
                 .unpacking
                 .map_or(0, |unpacking| unpacking.target.info().sub_w);
         let columns = (crop.x + crop.w).next_multiple_of(shared).min(stored.w);
+        let coded = stored;
         let stored = Size::new(columns, crop.y + crop.h);
         let mut layout = Self {
             format,
@@ -115,12 +120,18 @@ impl Layout {
             planes: (stream.info.n_planes() as usize).min(4),
             stored,
             crop,
+            coded,
         };
+        let tiled = stream
+            .drm
+            .is_some_and(|format| format.modifier != DrmModifier::Linear);
         for plane in 0..layout.planes {
             let told = stride.get(plane).copied().unwrap_or(0);
             // Of what is unpacked, rows are GStreamer's business.
             let row = match stream.unpacking {
                 Some(_) => 1,
+                // What a stride of tiles means, the modifier says.
+                None if tiled => 1,
                 None => format.info().plane_row_bytes(plane, stored.w),
             };
             layout.stride[plane] =
@@ -147,6 +158,33 @@ impl Layout {
             };
         }
         Ok(layout)
+    }
+
+    /// The dmabufs that it lies in, as far as they have this format: `None` where a plane does not lie in a dmabuf, or in more
+    /// than one.
+    pub(crate) fn dmabuf<'a>(
+        &self,
+        buffer: &'a gst::BufferRef,
+        format: Option<DrmFormat>,
+    ) -> Option<BorrowedDmabuf<'a>> {
+        let mut planes = [None; MOST_PLANES];
+        for (plane, to) in planes.iter_mut().enumerate().take(self.planes) {
+            let stride = u32::try_from(self.stride[plane]).ok()?;
+            *to = Some(dmabuf_memory::plane(buffer, self.offset[plane], stride)?);
+        }
+        Some(BorrowedDmabuf {
+            size: self.coded,
+            format: format?,
+            planes,
+        })
+    }
+
+    /// The picture that lies there, with the padding around it.
+    pub(crate) fn coded_picture(&self, pixel_aspect: (u32, u32), orientation: Orientation) -> Picture {
+        Picture {
+            stored: self.coded,
+            ..self.picture(pixel_aspect, orientation)
+        }
     }
 
     /// The picture that lies there.

@@ -16,11 +16,11 @@ use gstreamer_video as gst_video;
 
 use crate::{
     Description, Presenter, Redraw, SinkStats,
-    caps::{StreamFormat, template},
+    caps::{StreamFormat, offered, template},
     frame::FrameError,
     painter::{PaintError, Painter, Rendered},
     properties,
-    route::RouteError,
+    route::{RouteError, dmabuf_formats},
     standalone::{Settings, Standalone},
     stats::Count,
     tags::Tags,
@@ -45,6 +45,9 @@ pub(crate) static CAT: LazyLock<gst::DebugCategory> = LazyLock::new(|| {
 /// How late a frame may come, beyond the end of its own time. More than GstVideoSink's 5 ms: no sound goes with a
 /// wallpaper, and a frame that is a little late looks better than one that is missing.
 const MAX_LATENESS: gst::ClockTime = gst::ClockTime::from_mseconds(20);
+
+/// Decoder's buffers that may be with the presenter at one time.
+const SHOWN_AT_ONCE: u32 = 4;
 
 /// Whether the base class knows GST_BASE_SINK_FLOW_DROPPED, which is FlowSuccess::CustomSuccess. Before 1.24 it counted
 /// such a frame as shown, and gave the value to elements upstream, where some take it for a reason to stop.
@@ -283,6 +286,7 @@ impl BaseSinkImpl for VeilSink {
             stats,
             released,
             Arc::clone(&self.description),
+            lock(&self.settings).route,
         ));
         Ok(())
     }
@@ -290,6 +294,21 @@ impl BaseSinkImpl for VeilSink {
     fn stop(&self) -> Result<(), gst::ErrorMessage> {
         *lock(&self.painter) = None;
         Ok(())
+    }
+
+    fn caps(&self, filter: Option<&gst::Caps>) -> Option<gst::Caps> {
+        let presenter = lock(&self.painter).as_ref().map(Painter::presenter);
+        let caps = match presenter {
+            Some(presenter) => {
+                let choice = lock(&self.settings).route;
+                offered(&dmabuf_formats(choice, &presenter.capabilities()))
+            }
+            None => template(),
+        };
+        Some(match filter {
+            Some(filter) => filter.intersect_with_mode(&caps, gst::CapsIntersectMode::First),
+            None => caps,
+        })
     }
 
     fn set_caps(&self, caps: &gst::Caps) -> Result<(), gst::LoggableError> {
@@ -304,6 +323,12 @@ impl BaseSinkImpl for VeilSink {
     fn propose_allocation(&self, query: &mut gst::query::Allocation) -> Result<(), gst::LoggableError> {
         query.add_allocation_meta::<VideoMeta>(None);
         query.add_allocation_meta::<VideoCropMeta>(None);
+        let (caps, _) = query.get_owned();
+        if caps.is_some_and(|caps| StreamFormat::from_caps(&caps).is_ok_and(|stream| stream.drm.is_some())) {
+            // Buffers that are attached as they are stay away for a while: on the screen, taken for the next refresh, in the
+            // mailbox, and prepared. A decoder adds its own.
+            query.add_allocation_pool(None::<&gst::BufferPool>, 0, SHOWN_AT_ONCE, 0);
+        }
         Ok(())
     }
 
@@ -351,9 +376,9 @@ impl BaseSinkImpl for VeilSink {
     }
 
     fn render_list(&self, list: &gst::BufferList) -> Result<gst::FlowSuccess, gst::FlowError> {
-        for buffer in list.iter() {
+        for buffer in list.iter_owned() {
             // The base class takes no DROPPED for a list.
-            self.paint(|painter| painter.render(buffer))?;
+            self.paint(|painter| painter.render(&buffer))?;
         }
         Ok(gst::FlowSuccess::Ok)
     }

@@ -15,6 +15,8 @@ use std::sync::Arc;
 mod caps;
 mod colorimetry;
 mod description;
+mod dmabuf_memory;
+mod drm;
 mod frame;
 mod imp;
 mod mailbox;
@@ -33,6 +35,7 @@ pub use description::{Description, RouteDescription, RouteKind, StreamDescriptio
 pub use mailbox::{Mailbox, Submitted};
 pub use painter::Redraw;
 pub use presenter::{Capabilities, LoopPresenter, Presenter, SharedCapabilities};
+pub use route::RouteChoice;
 pub use standalone::{LayerKind, Mode};
 pub use stats::{SinkStats, StatsSnapshot};
 

@@ -13,10 +13,10 @@ use gstreamer as gst;
 use crate::{
     Capabilities, Description, Presenter, SinkStats, Submitted,
     caps::StreamFormat,
-    frame::{FrameError, Layout},
+    frame::FrameError,
     planner::{PlanError, Planner},
     ring::wait,
-    route::RouteError,
+    route::{RouteChoice, RouteError, Source},
     stats::Count,
 };
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -119,6 +119,7 @@ impl Painter {
         stats: Arc<SinkStats>,
         released: Arc<Released>,
         description: Arc<Mutex<Description>>,
+        choice: RouteChoice,
     ) -> Self {
         Self {
             presenter,
@@ -126,12 +127,17 @@ impl Painter {
             description,
             stream: None,
             orientation: Orientation::UPRIGHT,
-            planner: Planner::new(Arc::clone(&released)),
+            planner: Planner::new(Arc::clone(&released), choice),
             released,
             prepared: None,
             held: None,
             next: 0,
         }
+    }
+
+    /// Who shows the pictures.
+    pub(crate) fn presenter(&self) -> Arc<dyn Presenter> {
+        Arc::clone(&self.presenter)
     }
 
     /// Frames have this format from now on.
@@ -163,7 +169,7 @@ impl Painter {
     }
 
     /// Draws a buffer, unless that was done.
-    pub(crate) fn prepare(&mut self, buffer: &gst::BufferRef) -> Result<(), PaintError> {
+    pub(crate) fn prepare(&mut self, buffer: &gst::Buffer) -> Result<(), PaintError> {
         let capabilities = self.presenter.capabilities();
         let identity = Identity::of(buffer);
         let before = self.prepared.take().filter(|before| before.buffer == identity);
@@ -200,7 +206,7 @@ impl Painter {
     }
 
     /// Hands over a buffer whose time has come.
-    pub(crate) fn render(&mut self, buffer: &gst::BufferRef) -> Result<Rendered, PaintError> {
+    pub(crate) fn render(&mut self, buffer: &gst::Buffer) -> Result<Rendered, PaintError> {
         if self
             .prepared
             .as_ref()
@@ -275,7 +281,7 @@ impl Painter {
 
     fn paint(
         &mut self,
-        buffer: &gst::BufferRef,
+        buffer: &gst::Buffer,
         capabilities: &Capabilities,
         sequence: u64,
     ) -> Result<Outcome, PaintError> {
@@ -285,23 +291,23 @@ impl Painter {
         if capabilities.is_unseen() {
             return Ok(Outcome::Unseen);
         }
-        let layout = Layout::of(buffer, stream)?;
+        let source = Source::of(buffer, stream)?;
         let limit = stream.period_of(buffer);
-        let picture = layout.picture(stream.pixel_aspect, self.orientation);
-        let planned = self.planner.plan(stream, picture, capabilities)?;
+        let planned = self
+            .planner
+            .plan(stream, &source, self.orientation, capabilities)?;
         if let Some(told) = planned.news.take() {
             lock(&self.description).route = Some(told);
         }
-        let Some(free) = wait(&self.released, limit, || planned.route.take())? else {
+        let Some(taken) = wait(&self.released, limit, || planned.route.take(&source))? else {
             return Ok(Outcome::NoTarget);
         };
-        let frame = layout.map(buffer)?;
-        self.stats.wrote(planned.route.draw(&frame, &free)?);
+        self.stats.wrote(planned.route.draw(&source, &taken)?);
         Ok(Outcome::Ready(Presentable {
-            target: free.target,
+            target: taken.into_target(),
             plan: planned.plan,
             sequence,
-            labels: None,
+            labels: planned.route.labels(),
         }))
     }
 }

@@ -1,13 +1,14 @@
 //! What is drawn, and by which route: decided when the picture, the stream or the demand changes, and kept until then.
 
 use crate::{
-    Capabilities,
+    Capabilities, RouteChoice,
     caps::StreamFormat,
     description::RouteDescription,
-    route::{Route, RouteError},
+    route::{Route, RouteError, Source, Wanted},
 };
+use drm_fourcc::DrmFormat;
 use std::sync::Arc;
-use veil_frame::{Picture, PictureError, TargetPlan, presentable::Released};
+use veil_frame::{Orientation, Picture, PictureError, TargetPlan, presentable::Released};
 
 /// There is no plan for a picture.
 #[derive(Debug, thiserror::Error)]
@@ -24,6 +25,8 @@ pub(crate) enum PlanError {
 #[derive(Debug)]
 pub(crate) struct Planned {
     picture: Picture,
+    /// The dmabufs that frames come in.
+    format: Option<DrmFormat>,
     generation: u64,
     /// Made for another stream: only what fits of the route may be kept.
     stale: bool,
@@ -37,13 +40,12 @@ pub(crate) struct Planned {
 
 impl Planned {
     /// Whether it still holds.
-    fn serves(&self, picture: Picture, capabilities: &Capabilities) -> Result<bool, PlanError> {
-        if self.stale || self.picture != picture {
-            return Ok(false);
+    fn serves(&self, wanted: Wanted<'_>) -> bool {
+        if self.stale || self.picture != wanted.picture || self.format != wanted.source.format() {
+            return false;
         }
         // Many changes of the demand do not change what is drawn.
-        Ok(self.generation == capabilities.generation
-            || TargetPlan::new(checked(picture)?, &capabilities.demand) == self.plan)
+        self.generation == wanted.capabilities.generation || self.route.serves(&self.plan, wanted)
     }
 }
 
@@ -51,14 +53,16 @@ impl Planned {
 #[derive(Debug)]
 pub(crate) struct Planner {
     released: Arc<Released>,
+    choice: RouteChoice,
     planned: Option<Planned>,
 }
 
 impl Planner {
     /// One without a plan; `released` is told of targets that became free.
-    pub(crate) fn new(released: Arc<Released>) -> Self {
+    pub(crate) fn new(released: Arc<Released>, choice: RouteChoice) -> Self {
         Self {
             released,
+            choice,
             planned: None,
         }
     }
@@ -75,26 +79,36 @@ impl Planner {
         self.planned = None;
     }
 
-    /// The plan for this picture.
+    /// The plan for this frame.
     pub(crate) fn plan(
         &mut self,
         stream: &StreamFormat,
-        picture: Picture,
+        source: &Source<'_>,
+        orientation: Orientation,
         capabilities: &Capabilities,
     ) -> Result<&mut Planned, PlanError> {
         let generation = capabilities.generation;
+        let picture = checked(source.layout.picture(stream.pixel_aspect, orientation))?;
+        let wanted = Wanted {
+            stream,
+            source,
+            picture,
+            capabilities,
+            choice: self.choice,
+        };
         let before = match self.planned.take() {
-            Some(mut planned) if planned.serves(picture, capabilities)? => {
+            Some(mut planned) if planned.serves(wanted) => {
                 planned.generation = generation;
                 return Ok(self.planned.insert(planned));
             }
             before => before,
         };
-        let plan = TargetPlan::new(checked(picture)?, &capabilities.demand);
-        let route = Route::choose(before.map(|planned| planned.route), stream, &plan, &self.released)?;
+        let before = before.map(|planned| planned.route);
+        let (route, plan) = Route::choose(before, wanted, &self.released)?;
         let news = Some(route.description());
         Ok(self.planned.insert(Planned {
             picture,
+            format: source.format(),
             generation,
             stale: false,
             plan,

@@ -9,7 +9,7 @@ use std::{
     fmt,
     sync::{Arc, Mutex, PoisonError},
 };
-use veil_frame::{Demand, Presentable};
+use veil_frame::{Demand, DmabufSupport, Presentable};
 
 /// What the surfaces that show one stream can do and need, at one moment. Never changed in place: whatever changes
 /// makes a new one.
@@ -19,6 +19,8 @@ pub struct Capabilities {
     pub generation: u64,
     /// Who shows the picture, in which mode and at how many pixels. Empty: nobody; then nothing is converted.
     pub demand: Demand,
+    /// What all these surfaces take in dmabufs; `None`: nothing.
+    pub dmabuf: Option<DmabufSupport>,
 }
 
 impl Capabilities {
@@ -45,11 +47,12 @@ pub trait Presenter: fmt::Debug + Send + Sync {
 pub struct SharedCapabilities(Mutex<Arc<Capabilities>>);
 
 impl SharedCapabilities {
-    /// With this demand, as generation 0.
+    /// With this demand and no dmabufs, as generation 0.
     pub fn new(demand: Demand) -> Self {
         Self(Mutex::new(Arc::new(Capabilities {
             generation: 0,
             demand,
+            dmabuf: None,
         })))
     }
 
@@ -58,15 +61,24 @@ impl SharedCapabilities {
         Arc::clone(&self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Replaces the snapshot if `demand` is another than before; true if so. Afterwards
-    /// [`VeilSink::redraw`](crate::VeilSink::redraw) gives a paused stream's picture at the new size.
+    /// As [`Self::set`], with the dmabufs of before.
     pub fn set_demand(&self, demand: Demand) -> bool {
+        let dmabuf = self.get().dmabuf.clone();
+        self.set(demand, dmabuf)
+    }
+
+    /// Replaces the snapshot if anything is another than before; true if so. Afterwards
+    /// [`VeilSink::redraw`](crate::VeilSink::redraw) gives a paused stream's picture at the new size.
+    pub fn set(&self, demand: Demand, dmabuf: Option<DmabufSupport>) -> bool {
         let mut current = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if current.demand == demand {
+        if current.demand == demand && current.dmabuf == dmabuf {
             return false;
         }
-        let generation = current.generation + 1;
-        *current = Arc::new(Capabilities { generation, demand });
+        *current = Arc::new(Capabilities {
+            generation: current.generation + 1,
+            demand,
+            dmabuf,
+        });
         true
     }
 }
@@ -124,9 +136,11 @@ mod tests {
         };
         let shared = SharedCapabilities::default();
         let before = shared.get();
-        assert!(shared.set_demand(hd.clone()) && !shared.set_demand(hd.clone()));
+        assert!(shared.set(hd.clone(), None) && !shared.set(hd.clone(), None));
         let after = shared.get();
         assert_eq!((before.generation, after.generation), (0, 1));
         assert!(before.demand.uses.is_empty() && after.demand == hd);
+        let support = Some(DmabufSupport::default());
+        assert!(shared.set(hd.clone(), support.clone()) && !shared.set(hd, support));
     }
 }

@@ -4,6 +4,7 @@
 //! GStreamer's words, but the connection is made on the way there); the others at any time.
 
 use crate::{
+    RouteChoice,
     imp::{VeilSink, lock},
     standalone::{Command, LayerKind, Mode},
 };
@@ -58,6 +59,11 @@ pub(crate) fn all() -> &'static [glib::ParamSpec] {
                 .blurb("Name or path of the compositor's socket; unset: the one that WAYLAND_DISPLAY names; changes take effect in NULL")
                 .mutable_ready()
                 .build(),
+            glib::ParamSpecEnum::builder_with_default("route", RouteChoice::default())
+                .nick("Route")
+                .blurb("How frames get to the compositor; an error where the one that is named cannot be taken; changes take effect in NULL")
+                .mutable_ready()
+                .build(),
             glib::ParamSpecBoxed::builder::<gst::Structure>("frame-stats")
                 .nick("Frame statistics")
                 .blurb("Counts of frames since the element was made, and of what was shown on each surface since NULL")
@@ -105,6 +111,10 @@ impl VeilSink {
                     .filter(|name| !name.is_empty());
                 None
             }
+            "route" => {
+                settings.route = get(value).unwrap_or_default();
+                None
+            }
             "mode" => {
                 settings.mode = get(value).unwrap_or_default();
                 Some(Command::Mode(settings.mode))
@@ -132,6 +142,7 @@ impl VeilSink {
             "layer" => settings.layer.to_value(),
             "output" => settings.output.to_value(),
             "mode" => settings.mode.to_value(),
+            "route" => settings.route.to_value(),
             "background-color" => settings.background.to_value(),
             "fullscreen" => settings.fullscreen.to_value(),
             "title" => settings.title.to_value(),

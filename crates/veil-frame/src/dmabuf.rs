@@ -119,6 +119,13 @@ pub struct DmabufSupport {
 }
 
 impl DmabufSupport {
+    /// What all of these surfaces take: `None` where one takes nothing, or there is none.
+    pub fn all(surfaces: impl IntoIterator<Item = Option<Self>>) -> Option<Self> {
+        let mut surfaces = surfaces.into_iter();
+        let first = surfaces.next()??;
+        surfaces.try_fold(first, |all, next| all.common(&next?))
+    }
+
     /// What both take. `None` where they are of different devices: memory of one may be out of reach for the other.
     pub fn common(&self, other: &Self) -> Option<Self> {
         if self.device != other.device {

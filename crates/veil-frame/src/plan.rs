@@ -148,6 +148,23 @@ impl TargetPlan {
         }
     }
 
+    /// The stored picture itself is the target: nothing is drawn, and each surface shows its part of what is visible.
+    pub fn stored(picture: Picture) -> Self {
+        let size = picture.stored;
+        let crop = RectF {
+            x: 0.0,
+            y: 0.0,
+            w: f64::from(size.w),
+            h: f64::from(size.h),
+        };
+        Self {
+            picture,
+            crop,
+            size,
+            canvas: size,
+        }
+    }
+
     /// The cheapest target that serves every surface: all that any of them sees, scaled down to what the largest needs.
     /// Enlarging is left to the compositor. Without surfaces it is the whole picture.
     pub fn new(picture: Picture, demand: &Demand) -> Self {
@@ -316,6 +333,38 @@ mod tests {
                 w: 3840.0,
                 h: 2160.0
             }
+        );
+    }
+
+    #[test]
+    fn a_stored_picture_shows_only_what_is_visible() {
+        // 1080 rows are coded as 1088.
+        let coded = Picture {
+            crop: Rect::whole(HD),
+            ..Picture::plain(Size::new(1920, 1088))
+        };
+        let plan = TargetPlan::stored(coded);
+        assert_eq!(plan.canvas, Size::new(1920, 1088));
+        let shown = plan.surface(FitMode::Fill, HD).unwrap();
+        let all = |w: f64, h: f64| RectF { x: 0.0, y: 0.0, w, h };
+        assert_eq!(
+            (shown.source, shown.dest),
+            (all(1920.0, 1080.0), all(1920.0, 1080.0))
+        );
+        let half = plan.surface(FitMode::Center, Size::new(960, 540)).unwrap();
+        assert_eq!(
+            (half.source.x, half.source.y, half.source.w),
+            (480.0, 270.0, 960.0)
+        );
+        // Turned, the rows beyond are on another side.
+        let turned = TargetPlan::stored(Picture {
+            orientation: Orientation::from_exif(6),
+            ..coded
+        });
+        let shown = turned.surface(FitMode::Fit, Size::new(1080, 1920)).unwrap();
+        assert_eq!(
+            (shown.source.x, shown.source.w, shown.source.h),
+            (8.0, 1080.0, 1920.0)
         );
     }
 

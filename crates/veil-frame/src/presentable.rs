@@ -32,8 +32,9 @@ pub enum Backing {
 
 /// Told when nobody uses a target any more, by whoever lets go last and on its thread: it must return at once.
 pub trait OnFree: fmt::Debug + Send + Sync {
-    /// Nobody uses the target.
-    fn freed(&self);
+    /// Nobody used the target when this was about to be called. Somebody may use it again by now:
+    /// [`Target::is_used`] says so.
+    fn freed(&self, target: &Target);
 }
 
 /// Wakes whoever waits for a target to become free.
@@ -160,6 +161,12 @@ impl Target {
             .map(|_| TargetUse(Arc::clone(self)))
     }
 
+    /// Adds a user, whether there are others or not: for memory that is only shown, never drawn in.
+    pub fn share(self: &Arc<Self>) -> TargetUse {
+        self.users.fetch_add(1, Ordering::Acquire);
+        TargetUse(Arc::clone(self))
+    }
+
     /// Whether somebody uses it.
     pub fn is_used(&self) -> bool {
         self.users.load(Ordering::Acquire) != 0
@@ -188,7 +195,7 @@ impl Drop for TargetUse {
     fn drop(&mut self) {
         if self.0.users.fetch_sub(1, Ordering::AcqRel) == 1 {
             if let Some(on_free) = &self.0.on_free {
-                on_free.freed();
+                on_free.freed(&self.0);
             }
             self.0.released.notify();
         }

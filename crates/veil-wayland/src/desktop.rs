@@ -11,12 +11,13 @@ use crate::{
     surface::{Content, Placed, SurfaceError, SurfaceId, VeilSurface, WindowSettings},
     tree::Commit,
 };
+use drm_fourcc::DrmFormat;
 use smithay_client_toolkit::{output::OutputState, registry::RegistryState, shell::wlr_layer::Layer};
 use std::{
     collections::{BTreeMap, VecDeque},
     time::Duration,
 };
-use veil_frame::{Rgb, Shown, Size};
+use veil_frame::{DmabufSupport, Rgb, Shown, Size};
 use wayland_client::{QueueHandle, globals::GlobalList, protocol::wl_output::WlOutput};
 
 /// What happened on the connection.
@@ -33,6 +34,16 @@ pub enum Event {
     SurfaceConfigured(SurfaceId, Size),
     /// The compositor took the surface away, or the user closed the window; it is destroyed already.
     SurfaceClosed(SurfaceId),
+    /// What a surface takes in dmabufs is another than before: [`Desktop::dmabuf_support`].
+    SupportChanged(SurfaceId),
+    /// The compositor does not take a dmabuf of a format and modifier that it had listed. It counts as not listed from now
+    /// on; the picture was not shown.
+    BufferRejected {
+        /// Where it was to be shown.
+        surface: SurfaceId,
+        /// What is not taken.
+        format: DrmFormat,
+    },
     /// What became of the commit with this token.
     Presented {
         /// Where.
@@ -87,7 +98,7 @@ impl Desktop {
         }
     }
 
-    fn give_up(&mut self, surface: SurfaceId, held: Option<Held>) {
+    pub(crate) fn give_up(&mut self, surface: SurfaceId, held: Option<Held>) {
         if let Some(held) = held {
             let (token, shown) = (held.token, Shown::Never);
             self.push(Event::Presented {
@@ -198,6 +209,36 @@ impl Desktop {
         let (placed, given_up) = surface.tree.show(&self.globals, &self.qh, content, commit)?;
         self.give_up(id, given_up);
         Ok(placed)
+    }
+
+    /// What a surface takes in dmabufs; of one that does not exist yet, what all take unless they say otherwise. `None` where
+    /// the compositor takes none at all.
+    pub fn dmabuf_support(&self, id: impl Into<SurfaceId>) -> Option<DmabufSupport> {
+        let surface = self.surfaces.get(&id.into());
+        self.globals
+            .dmabufs
+            .support(surface.and_then(|surface| surface.tree.feedback()))
+    }
+
+    /// Shows the picture that waited for its buffer on a surface.
+    pub(crate) fn show_awaited(&mut self, id: SurfaceId) {
+        let Some(surface) = self.surfaces.get_mut(&id) else {
+            return;
+        };
+        let Some((held, commit)) = surface.tree.take_awaited() else {
+            return;
+        };
+        match surface.tree.show(&self.globals, &self.qh, &held.content, commit) {
+            Ok((Placed::Nowhere, given_up)) => {
+                self.give_up(id, given_up);
+                self.give_up(id, Some(held));
+            }
+            Ok((_, given_up)) => self.give_up(id, given_up),
+            Err(error) => {
+                tracing::warn!("cannot show the picture: {error}");
+                self.give_up(id, Some(held));
+            }
+        }
     }
 
     fn refresh(&self, id: SurfaceId) -> Duration {

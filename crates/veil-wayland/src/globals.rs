@@ -1,6 +1,6 @@
 //! What the compositor offers, and which of it veil cannot do without.
 
-use crate::{buffer::Quiet, desktop::Desktop, presentation::PresentationGlobal};
+use crate::{buffer::Quiet, desktop::Desktop, dmabuf::Dmabufs, presentation::PresentationGlobal};
 use smithay_client_toolkit::{
     compositor::CompositorState,
     shell::{wlr_layer::LayerShell, xdg::XdgShell},
@@ -34,6 +34,7 @@ pub(crate) struct Globals {
     pub(crate) presentation: Option<WpPresentation>,
     pub(crate) single_pixel: Option<WpSinglePixelBufferManagerV1>,
     pub(crate) fractional_scale: Option<WpFractionalScaleManagerV1>,
+    pub(crate) dmabufs: Dmabufs,
     /// Draws a wallpaper's picture anew only when the surface below it is committed too.
     pub(crate) needs_parent: bool,
 }
@@ -79,6 +80,7 @@ impl Globals {
             presentation: globals.bind(qh, 1..=1, PresentationGlobal).ok(),
             single_pixel: globals.bind(qh, 1..=1, Quiet).ok(),
             fractional_scale,
+            dmabufs: Dmabufs::bind(globals, qh),
             needs_parent,
         })
     }

@@ -30,6 +30,9 @@ use wayland_client::{
     },
 };
 use wayland_protocols::wp::{
+    color_representation::v1::client::wp_color_representation_surface_v1::{
+        self, WpColorRepresentationSurfaceV1,
+    },
     fractional_scale::v1::client::{
         wp_fractional_scale_manager_v1::{self, WpFractionalScaleManagerV1},
         wp_fractional_scale_v1::{self, WpFractionalScaleV1},
@@ -254,5 +257,6 @@ no_events! {
     WpViewport => wp_viewport::Event,
     WpViewporter => wp_viewporter::Event,
     WpFractionalScaleManagerV1 => wp_fractional_scale_manager_v1::Event,
+    WpColorRepresentationSurfaceV1 => wp_color_representation_surface_v1::Event,
     WpSinglePixelBufferManagerV1 => wp_single_pixel_buffer_manager_v1::Event,
 }

@@ -9,6 +9,7 @@
 mod buffer;
 mod desktop;
 mod display;
+mod dmabuf;
 mod globals;
 mod handlers;
 pub mod memory;
@@ -16,6 +17,7 @@ mod output;
 mod pace;
 mod placement;
 mod presentation;
+mod representation;
 mod statistics;
 mod surface;
 mod tree;

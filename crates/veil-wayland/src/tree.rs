@@ -5,13 +5,15 @@
 
 use crate::{
     SurfaceId,
-    buffer::{Buffers, InFlight, Quiet},
+    buffer::{Buffers, InFlight, Maker, Quiet},
     desktop::Desktop,
+    dmabuf::Feedback,
     globals::Globals,
     memory::{MemoryError, SharedMemory},
     pace::{Held, Pace},
     placement::{SurfacePlacement, surface_placement},
     presentation::{Asked, Witness},
+    representation::Representation,
     surface::{Content, Placed, SurfaceError},
 };
 use std::{
@@ -26,7 +28,10 @@ use wayland_client::{
         wl_surface::WlSurface,
     },
 };
-use wayland_protocols::wp::viewporter::client::wp_viewport::WpViewport;
+use wayland_protocols::wp::{
+    linux_dmabuf::zv1::client::zwp_linux_dmabuf_feedback_v1::ZwpLinuxDmabufFeedbackV1,
+    viewporter::client::wp_viewport::WpViewport,
+};
 
 /// Logical pixels that one pixel of a background in shared memory is stretched to, at most.
 const STRETCH: u32 = 8;
@@ -96,6 +101,11 @@ pub(crate) struct Tree {
     placement: Option<SurfacePlacement>,
     witness: Witness,
     pace: Pace,
+    feedback_object: Option<ZwpLinuxDmabufFeedbackV1>,
+    feedback: Option<Feedback>,
+    representation: Representation,
+    /// A picture whose buffer the compositor has yet to make. While there is one, the pace holds none.
+    awaited: Option<(Held, Commit)>,
 }
 
 impl Tree {
@@ -114,6 +124,7 @@ impl Tree {
         let picture_viewport = globals.viewporter.get_viewport(&picture, qh, Quiet);
         subsurface.set_desync();
         picture.set_input_region(Some(nowhere));
+        let feedback_object = globals.dmabufs.feedback_of(qh, &picture, id);
         Self {
             id,
             parent,
@@ -129,7 +140,42 @@ impl Tree {
             placement: None,
             witness: Witness::new(globals.presentation.is_some()),
             pace: Pace::default(),
+            feedback_object,
+            feedback: None,
+            representation: Representation::default(),
+            awaited: None,
         }
+    }
+
+    /// What the compositor says that the picture's surface takes in dmabufs.
+    pub(crate) fn feedback(&self) -> Option<&Feedback> {
+        self.feedback.as_ref()
+    }
+
+    /// It says so now; whether that is something else than before.
+    pub(crate) fn set_feedback(&mut self, feedback: Feedback) -> bool {
+        let changed = self.feedback.as_ref() != Some(&feedback);
+        self.feedback = Some(feedback);
+        changed
+    }
+
+    /// A buffer that was asked for is there.
+    pub(crate) fn buffer_created(&mut self, target: u64, buffer: WlBuffer) {
+        self.buffers.created(target, buffer);
+    }
+
+    /// A buffer that was asked for will never be there; gives back the picture that waits for it.
+    pub(crate) fn buffer_rejected(&mut self, target: u64) -> Option<Held> {
+        self.buffers.rejected(target);
+        let (held, _) = self
+            .awaited
+            .take_if(|(held, _)| held.content.presentable.target.target().id == target)?;
+        Some(held)
+    }
+
+    /// Takes the picture that waits for its buffer.
+    pub(crate) fn take_awaited(&mut self) -> Option<(Held, Commit)> {
+        self.awaited.take()
     }
 
     /// Whose word counts on when a commit was shown.
@@ -147,9 +193,9 @@ impl Tree {
         self.parent == *surface
     }
 
-    /// Whether a picture waits for a frame callback.
+    /// Whether a picture waits for a frame callback, or for its buffer.
     pub(crate) fn holds(&self) -> bool {
-        self.pace.holds()
+        self.pace.holds() || self.awaited.is_some()
     }
 
     /// The compositor gave the surface this logical size.
@@ -220,6 +266,22 @@ impl Tree {
         let Some(logical) = self.logical else {
             return Ok((Placed::Nowhere, None));
         };
+        let maker = Maker {
+            shm: &globals.shm,
+            dmabufs: &globals.dmabufs,
+            qh,
+            surface: self.id,
+            feedback: self.feedback.as_ref(),
+        };
+        let before = self.awaited.take().map(|(held, _)| held);
+        if !self.buffers.ready(maker, content.presentable.target.target())? {
+            let held = Held {
+                content: content.clone(),
+                token: commit.token,
+            };
+            self.awaited = Some((held, commit));
+            return Ok((Placed::Held, before.or_else(|| self.pace.take())));
+        }
         let basis = Basis {
             plan: content.presentable.plan,
             mode: content.mode,
@@ -230,19 +292,19 @@ impl Tree {
         let now = Instant::now();
         let fast = self.pace.is_fast(now, commit.refresh);
         if !moved && fast && self.pace.must_wait(now, commit.refresh) {
-            return Ok((Placed::Held, self.pace.hold(content, commit.token)));
+            return Ok((Placed::Held, before.or(self.pace.hold(content, commit.token))));
         }
         if moved {
             let placement = surface_placement(&basis.plan, basis.mode, basis.pixels, basis.logical);
             let Some(placement) = placement else {
-                return Ok((Placed::Nowhere, None));
+                return Ok((Placed::Nowhere, before));
             };
             self.basis = Some(basis);
             if self.placement != Some(placement) {
                 self.place(placement);
             }
         }
-        let given_up = self.pace.take();
+        let given_up = before.or(self.pace.take());
         self.commit(globals, qh, content, commit.token, fast)?;
         self.pace.committed(commit.token, now, fast);
         if moved {
@@ -274,8 +336,14 @@ impl Tree {
         token: u64,
         fast: bool,
     ) -> Result<(), SurfaceError> {
-        let buffer = self.buffers.hold(&globals.shm, qh, &content.presentable.target)?;
+        let Some(buffer) = self.buffers.hold(&content.presentable.target) else {
+            debug_assert!(false, "a picture is committed only when its buffer is ready");
+            return Ok(());
+        };
         self.picture.attach(Some(buffer), 0, 0);
+        let manager = globals.dmabufs.representation.as_ref();
+        self.representation
+            .set(manager, qh, &self.picture, content.presentable.labels);
         // Not the customary largest rectangle: wlroots 0.15 scales damage by the viewport, and it overflows.
         let Size { w, h } = content.presentable.target.target().size;
         self.picture.damage_buffer(0, 0, w as i32, h as i32);
@@ -320,13 +388,15 @@ impl Tree {
     /// Takes the picture away; the background colour remains. What waited is given back.
     pub(crate) fn clear(&mut self) -> Option<Held> {
         self.picture.attach(None, 0, 0);
+        self.representation.clear();
         self.picture.commit();
         if self.logical.is_some() {
             // For compositors that otherwise draw nothing anew.
             self.parent.commit();
         }
         self.basis = None;
-        self.pace.take()
+        let awaited = self.awaited.take().map(|(held, _)| held);
+        awaited.or_else(|| self.pace.take())
     }
 
     /// Destroys the buffers of targets that are gone.
@@ -337,6 +407,11 @@ impl Tree {
 
 impl Drop for Tree {
     fn drop(&mut self) {
+        // Before the surface, or it is inert.
+        self.representation.clear();
+        if let Some(feedback) = &self.feedback_object {
+            feedback.destroy();
+        }
         self.picture_viewport.destroy();
         self.subsurface.destroy();
         self.picture.destroy();

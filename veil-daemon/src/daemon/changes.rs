@@ -16,7 +16,7 @@ use std::{
     collections::HashMap,
     sync::{Arc, PoisonError},
 };
-use veil_frame::{Demand, FitMode, Presentable, Size};
+use veil_frame::{Demand, DmabufSupport, FitMode, Presentable, Size};
 use veil_ipc::{Answer, Response, server::Responder};
 use veil_playback::Player;
 use veil_sink::VeilSink;
@@ -38,7 +38,9 @@ impl App {
             self.revive_surface(*output);
         }
         let id = ChangeId(self.next_number());
-        let stream = self.new_stream(spec.path.clone(), self.demand(&outputs, spec.mode));
+        let desktop = self.display.desktop_ref();
+        let taken = DmabufSupport::all(outputs.iter().map(|output| desktop.dmabuf_support(*output)));
+        let stream = self.new_stream(spec.path.clone(), self.demand(&outputs, spec.mode), taken);
         let stage = Stage::Loading;
         self.changes.insert(
             id,

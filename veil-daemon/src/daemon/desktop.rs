@@ -7,6 +7,7 @@ use super::{
     screen::{Screen, Source},
 };
 use crate::media::load::{Drawing, LoadError, draw_again};
+use drm_fourcc::DrmFormat;
 use veil_frame::{FitMode, Presentable, Rgb, Shown};
 use veil_wayland::{Content, Event, Layer, OutputId, SurfaceId};
 
@@ -35,13 +36,36 @@ impl App {
                 token,
                 shown,
             } => self.presented(id, token, shown),
+            Event::SupportChanged(SurfaceId::Wallpaper(id)) => self.support_changed(id),
+            Event::BufferRejected { surface, format } => self.buffer_rejected(surface, format),
             // The daemon makes no window.
             Event::SurfaceConfigured(SurfaceId::Window, _)
             | Event::SurfaceClosed(SurfaceId::Window)
+            | Event::SupportChanged(SurfaceId::Window)
             | Event::Presented {
                 surface: SurfaceId::Window,
                 ..
             } => {}
+        }
+    }
+
+    /// The compositor takes other dmabufs on this output than before.
+    fn support_changed(&mut self, id: OutputId) {
+        if let Some(Source::Stream(stream)) = self.screens.get(&id).map(|screen| &screen.source) {
+            let stream = *stream;
+            self.followers_changed(stream);
+        }
+    }
+
+    /// The compositor refused a buffer that it should take. It is another change of what is taken, which is told too.
+    fn buffer_rejected(&mut self, surface: SurfaceId, format: DrmFormat) {
+        if let SurfaceId::Wallpaper(id) = surface {
+            tracing::warn!(
+                "{}: the compositor does not take dmabufs of {} with modifier {:#x}, which it had listed; going on without",
+                self.name(id),
+                format.code,
+                u64::from(format.modifier)
+            );
         }
     }
 

@@ -111,6 +111,8 @@ fn stream_status(status: &mut OutputStatus, stream: &Stream, screen: &Screen) {
     status.memory = description.stream.map(|stream| stream.memory.to_owned());
     if let Some(route) = description.route {
         status.route = Some(match route.kind {
+            RouteKind::Direct => Route::Direct,
+            RouteKind::Convert => Route::Convert,
             RouteKind::Shm => Route::Shm,
         });
         status.route_reason = Some(route.reason.as_ref().into());

@@ -10,17 +10,23 @@ use crate::media::copy::private_copy;
 use calloop::{Interest, Mode, PostAction, generic::Generic};
 use gstreamer::prelude::ObjectExt;
 use std::{os::fd::AsFd, sync::Arc, time::Instant};
-use veil_frame::{Demand, Presentable};
+use veil_frame::{Demand, DmabufSupport, Presentable};
 use veil_ipc::WirePath;
 use veil_playback::{Player, PlayerEvent};
 use veil_wayland::{Content, OutputId, Placed};
 
 impl App {
     /// Makes a stream that nothing plays yet.
-    pub(super) fn new_stream(&mut self, path: WirePath, demand: Demand) -> StreamId {
+    pub(super) fn new_stream(
+        &mut self,
+        path: WirePath,
+        demand: Demand,
+        dmabuf: Option<DmabufSupport>,
+    ) -> StreamId {
         let id = StreamId(self.next_number());
-        self.streams
-            .insert(id, Stream::new(path, demand, self.ping.clone()));
+        let stream = Stream::new(path, demand.clone(), self.ping.clone());
+        stream.presenter.capabilities.set(demand, dmabuf);
+        self.streams.insert(id, stream);
         id
     }
 
@@ -211,6 +217,7 @@ impl App {
     /// Those who follow a stream, or their sizes, modes or pauses, have changed.
     pub(super) fn followers_changed(&mut self, id: StreamId) {
         let mut uses = Vec::new();
+        let mut taken = Vec::new();
         let mut moving = false;
         for (output, screen) in self.screens.iter().filter(|(_, screen)| screen.follows(id)) {
             let Some(known) = self.display.desktop_ref().output(*output) else {
@@ -218,12 +225,14 @@ impl App {
             };
             let mode = screen.spec.as_ref().map(|spec| spec.mode).unwrap_or_default();
             uses.push((mode, known.pixels));
+            taken.push(self.display.desktop_ref().dmabuf_support(*output));
             moving |= !screen.paused;
         }
         let Some(stream) = self.streams.get_mut(&id) else {
             return;
         };
-        let changed = stream.presenter.capabilities.set_demand(Demand { uses });
+        let taken = DmabufSupport::all(taken);
+        let changed = stream.presenter.capabilities.set(Demand { uses }, taken);
         let Some(playing) = &stream.playing else { return };
         if changed && !moving && !stream.running {
             // A picture for the new demand; the outputs that have one of their own size already keep it until then.

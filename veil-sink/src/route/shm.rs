@@ -118,12 +118,12 @@ impl Shm {
         self.unpacker.is_some()
     }
 
-    /// See [`super::Route::take`].
+    /// Takes a target that is free; `None` if all are in use.
     pub(crate) fn take(&mut self) -> Result<Option<Free>, RouteError> {
         self.ring.take(|| self.shape.make(&self.released))
     }
 
-    /// See [`super::Route::draw`].
+    /// Draws a frame into a target that was taken. Gives the bytes that were written.
     pub(crate) fn draw(&mut self, frame: &Mapped<'_>, free: &Free) -> Result<u64, RouteError> {
         let Self {
             unpacker,

@@ -5,7 +5,7 @@ use crate::{VeilSink, imp::CAT};
 use calloop::ping::Ping;
 use gstreamer::{self as gst, glib, prelude::*};
 use std::sync::Arc;
-use veil_frame::{Demand, FitMode, Picture, Presentable, Size};
+use veil_frame::{Demand, DmabufSupport, FitMode, Picture, Presentable, Size};
 use veil_wayland::{Content, Display, DisplayError, Event, OutputId, Placed, SurfaceId, WindowSettings};
 
 /// Before a window has a size, pictures are drawn in their own: no larger than they are, for something so large.
@@ -57,8 +57,9 @@ impl Scene {
                 return Err(StandaloneError::NoOutput { name, there });
             }
         }
-        // The outputs came with the connection.
+        // The outputs came with the connection, and what dmabufs are taken.
         scene.take_events();
+        scene.demand_changed();
         Ok(scene)
     }
 
@@ -88,6 +89,10 @@ impl Scene {
                     self.show_on(id);
                 }
                 Event::SurfaceClosed(id) => self.closed(id),
+                Event::SupportChanged(_) => self.demand_changed(),
+                Event::BufferRejected { format, .. } => {
+                    gst::warning!(CAT, "the compositor does not take {}", crate::drm::name(format));
+                }
                 Event::Presented {
                     surface,
                     token,
@@ -182,7 +187,11 @@ impl Scene {
         if uses.is_empty() && self.settings.layer.layer().is_none() {
             uses.push(UNSIZED);
         }
-        if self.shared.presenter.capabilities.set_demand(Demand { uses })
+        let mut dmabuf = DmabufSupport::all(self.surfaces().map(|id| desktop.dmabuf_support(id)));
+        if self.surfaces().next().is_none() && self.settings.layer.layer().is_none() {
+            dmabuf = desktop.dmabuf_support(SurfaceId::Window);
+        }
+        if self.shared.presenter.capabilities.set(Demand { uses }, dmabuf)
             && let Some(sink) = self.sink.upgrade()
         {
             // A sink that is paused draws its picture again, in a thread of its own: that may take a while.

@@ -1,5 +1,6 @@
 //! What the element's properties say of where and how pictures are shown.
 
+use crate::route::RouteChoice;
 use gstreamer::glib;
 use veil_frame::{FitMode, Rgb};
 use veil_wayland::{Layer, Shell};
@@ -101,6 +102,7 @@ pub(crate) struct Settings {
     pub(crate) namespace: String,
     /// The window's; `None` is the application's name.
     pub(crate) title: Option<String>,
+    pub(crate) route: RouteChoice,
 }
 
 impl Default for Settings {
@@ -114,6 +116,7 @@ impl Default for Settings {
             display: None,
             namespace: String::from(NAMESPACE),
             title: None,
+            route: RouteChoice::default(),
         }
     }
 }

@@ -1,0 +1,203 @@
+//! The decoder's own memory is attached: nothing is drawn, and no pixel is touched.
+//!
+//! A decoder has a few buffers that come round again and again, so each becomes a target once, and is known again by the
+//! inode numbers of its dmabufs: a descriptor's number says nothing, since it is used again for other files, but the kernel
+//! gives every dmabuf an inode number of its own, and while a target lives, so does its dmabuf. The decoder gets its buffer
+//! back when the last surface has let go of it.
+
+use super::{RouteError, Source};
+use crate::{caps::StreamFormat, drm};
+use drm_fourcc::DrmFormat;
+use gstreamer as gst;
+use rustix::fs::fstat;
+use std::{
+    io,
+    sync::{Arc, Mutex, PoisonError},
+};
+use veil_frame::{
+    BorrowedDmabuf, Demand, DmabufSupport, FitMode, Labels, Matrix, Model, Size, Target, TargetUse,
+    dmabuf::MOST_PLANES,
+    presentable::{OnFree, Released},
+};
+
+/// More buffers than a decoder has.
+const MOST: usize = 64;
+
+/// Device and inode number, offset and stride of each plane.
+type Identity = [(u64, u64, u32, u32); MOST_PLANES];
+
+fn identity(dmabuf: &BorrowedDmabuf<'_>) -> io::Result<Identity> {
+    let mut identity = Identity::default();
+    for (to, plane) in identity.iter_mut().zip(dmabuf.planes()) {
+        let stat = fstat(plane.fd)?;
+        *to = (stat.st_dev, stat.st_ino, plane.offset, plane.stride);
+    }
+    Ok(identity)
+}
+
+/// The decoder's buffer, while it is shown.
+#[derive(Debug, Default)]
+struct Holding(Mutex<Option<gst::Buffer>>);
+
+impl Holding {
+    /// Takes a target for showing what is in this buffer.
+    fn take(&self, target: &Arc<Target>, buffer: &gst::Buffer) -> TargetUse {
+        let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // In here, so that whoever has just let go of it sees that it is used again.
+        let target = target.share();
+        let before = held.replace(buffer.clone());
+        drop(held);
+        // With no lock held: a buffer goes back to its pool.
+        drop(before);
+        target
+    }
+}
+
+#[derive(Debug)]
+struct LetGo(Arc<Holding>);
+
+impl OnFree for LetGo {
+    fn freed(&self, target: &Target) {
+        let mut held = self.0.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let buffer = if target.is_used() { None } else { held.take() };
+        drop(held);
+        drop(buffer);
+    }
+}
+
+#[derive(Debug)]
+struct Known {
+    identity: Identity,
+    target: Arc<Target>,
+    holding: Arc<Holding>,
+}
+
+/// The decoder's buffers as targets.
+#[derive(Debug)]
+pub(crate) struct Direct {
+    format: DrmFormat,
+    size: Size,
+    labels: Option<Labels>,
+    known: Vec<Known>,
+    released: Arc<Released>,
+}
+
+/// Why the decoder's memory cannot be attached; nothing if it can.
+///
+/// `strict` asks for right colours: of YCbCr the compositor must be told what the numbers mean, and of what is not SDR with the
+/// primaries of BT.709 it cannot be told.
+pub(crate) fn obstacle(
+    stream: &StreamFormat,
+    format: Option<DrmFormat>,
+    support: Option<&DmabufSupport>,
+    demand: &Demand,
+    strict: bool,
+) -> Option<&'static str> {
+    let told = &stream.description;
+    let Some(format) = format else {
+        return Some("frames are not in dmabufs");
+    };
+    let Some(support) = support else {
+        return Some("the compositor takes no dmabufs");
+    };
+    if !support.formats.contains(&format) {
+        return Some("the compositor does not take this format and modifier");
+    }
+    if told.format.has_alpha() {
+        return Some("alpha must be multiplied in");
+    }
+    if demand.uses.iter().any(|(mode, _)| *mode == FitMode::Tile) {
+        return Some("tiles must be drawn");
+    }
+    let color = told.colorimetry;
+    if strict && told.format.info().model != Model::Rgb {
+        if !support.codings.contains(&(color.matrix, color.range)) {
+            return Some("the compositor cannot be told what these colours mean");
+        }
+        if color.needs_linear_light() {
+            return Some("colours are beyond SDR with the primaries of BT.709");
+        }
+    }
+    None
+}
+
+/// Of what a compositor takes, the formats that may be attached as they are. With `strict`, of YCbCr only where the compositor
+/// can be told what colours mean.
+pub(crate) fn formats(support: &DmabufSupport, strict: bool) -> Vec<DrmFormat> {
+    let suits = |format: &&DrmFormat| {
+        drm::pixel_format(format.code).is_some_and(|pixels| {
+            let named = pixels.info().model == Model::Rgb || !support.codings.is_empty();
+            !pixels.has_alpha() && (named || !strict)
+        })
+    };
+    support.formats.iter().filter(suits).copied().collect()
+}
+
+impl Direct {
+    /// For frames in dmabufs of this format.
+    pub(crate) fn new(
+        before: Option<Self>,
+        stream: &StreamFormat,
+        format: DrmFormat,
+        size: Size,
+        support: &DmabufSupport,
+        released: &Arc<Released>,
+    ) -> Self {
+        let told = &stream.description;
+        let labels = Labels {
+            colorimetry: told.colorimetry,
+            site: told.site,
+        };
+        let coding = (told.colorimetry.matrix, told.colorimetry.range);
+        let can_be_told = told.colorimetry.matrix != Matrix::Rgb && support.codings.contains(&coding);
+        let known = before
+            .filter(|before| before.format == format && before.size == size)
+            .map_or_else(|| Vec::with_capacity(MOST), |before| before.known);
+        Self {
+            format,
+            size,
+            labels: can_be_told.then_some(labels),
+            known,
+            released: Arc::clone(released),
+        }
+    }
+
+    /// Columns and rows of the targets.
+    pub(crate) fn size(&self) -> Size {
+        self.size
+    }
+
+    /// What the compositor is told of the colours.
+    pub(crate) fn labels(&self) -> Option<Labels> {
+        self.labels
+    }
+
+    /// The frame's own memory as a target.
+    pub(crate) fn take(&mut self, source: &Source<'_>) -> Result<TargetUse, RouteError> {
+        let dmabuf = source.dmabuf.as_ref().ok_or(RouteError::NoDmabuf)?;
+        let identity = identity(dmabuf)?;
+        let index = match self.known.iter().position(|known| known.identity == identity) {
+            Some(index) => index,
+            None => self.learn(identity, dmabuf)?,
+        };
+        let known = &self.known[index];
+        Ok(known.holding.take(&known.target, source.buffer))
+    }
+
+    fn learn(&mut self, identity: Identity, dmabuf: &BorrowedDmabuf<'_>) -> Result<usize, RouteError> {
+        if self.known.len() == MOST {
+            // The oldest that is not shown; if all are, the oldest lives on until it is let go.
+            let oldest = self.known.iter().position(|known| !known.target.is_used());
+            self.known.remove(oldest.unwrap_or(0));
+        }
+        let holding = Arc::new(Holding::default());
+        let on_free: Box<dyn OnFree> = Box::new(LetGo(Arc::clone(&holding)));
+        let target = Target::of_dmabuf(dmabuf.to_owned()?, Arc::clone(&self.released), Some(on_free));
+        self.known.push(Known {
+            identity,
+            target,
+            holding,
+        });
+        Ok(self.known.len() - 1)
+    }
+}
