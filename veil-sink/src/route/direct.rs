@@ -1,39 +1,21 @@
 //! The decoder's own memory is attached: nothing is drawn, and no pixel is touched.
 //!
-//! A decoder has a few buffers that come round again and again, so each becomes a target once, and is known again by the
-//! inode numbers of its dmabufs: a descriptor's number says nothing, since it is used again for other files, but the kernel
-//! gives every dmabuf an inode number of its own, and while a target lives, so does its dmabuf. The decoder gets its buffer
-//! back when the last surface has let go of it.
+//! A decoder has a few buffers that come round again and again, so each becomes a target once, and is known again by
+//! its [`Identity`]. The decoder gets its buffer back when the last surface has let go of it.
 
 use super::{RouteError, Source};
 use crate::{caps::StreamFormat, drm};
 use drm_fourcc::DrmFormat;
 use gstreamer as gst;
-use rustix::fs::fstat;
-use std::{
-    io,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::sync::{Arc, Mutex, PoisonError};
+use veil_dmabuf::Identity;
 use veil_frame::{
     BorrowedDmabuf, Demand, DmabufSupport, FitMode, Labels, Matrix, Model, Size, Target, TargetUse,
-    dmabuf::MOST_PLANES,
     presentable::{OnFree, Released},
 };
 
 /// More buffers than a decoder has.
 const MOST: usize = 64;
-
-/// Device and inode number, offset and stride of each plane.
-type Identity = [(u64, u64, u32, u32); MOST_PLANES];
-
-fn identity(dmabuf: &BorrowedDmabuf<'_>) -> io::Result<Identity> {
-    let mut identity = Identity::default();
-    for (to, plane) in identity.iter_mut().zip(dmabuf.planes()) {
-        let stat = fstat(plane.fd)?;
-        *to = (stat.st_dev, stat.st_ino, plane.offset, plane.stride);
-    }
-    Ok(identity)
-}
 
 /// The decoder's buffer, while it is shown.
 #[derive(Debug, Default)]
@@ -175,7 +157,7 @@ impl Direct {
     /// The frame's own memory as a target.
     pub(crate) fn take(&mut self, source: &Source<'_>) -> Result<TargetUse, RouteError> {
         let dmabuf = source.dmabuf.as_ref().ok_or(RouteError::NoDmabuf)?;
-        let identity = identity(dmabuf)?;
+        let identity = Identity::of(dmabuf)?;
         let index = match self.known.iter().position(|known| known.identity == identity) {
             Some(index) => index,
             None => self.learn(identity, dmabuf)?,
