@@ -26,6 +26,7 @@ mod process;
 pub mod reference;
 mod screenshot;
 mod session;
+pub mod sw_sync;
 mod sway;
 mod veil;
 mod wait;
