@@ -1,11 +1,13 @@
-//! Memory of GStreamer's that is a dmabuf. One of the places where `unsafe` is allowed: the bindings give a bare number.
+//! Memory of GStreamer's that is a dmabuf. One of the places where `unsafe` is allowed: the bindings give and take bare
+//! numbers of descriptors.
 
 #![allow(unsafe_code)]
 
 use gstreamer as gst;
 use gstreamer_allocators as gst_allocators;
 
-use std::os::fd::BorrowedFd;
+use gst_allocators::{FdMemoryFlags, prelude::*};
+use std::os::fd::{BorrowedFd, IntoRawFd, OwnedFd};
 use veil_frame::BorrowedPlane;
 
 /// The plane that begins at this byte of a buffer, if its memory is a dmabuf.
@@ -25,4 +27,15 @@ pub(crate) fn plane(buffer: &gst::BufferRef, offset: usize, stride: u32) -> Opti
         offset: u32::try_from(memory.offset() + skip).ok()?,
         stride,
     })
+}
+
+/// Wraps a dmabuf of at least `size` bytes as memory of GStreamer's, which stays mapped once it was.
+pub(crate) fn wrap(
+    allocator: &gst_allocators::DmaBufAllocator,
+    fd: OwnedFd,
+    size: usize,
+) -> Result<gst::Memory, gst::glib::BoolError> {
+    // SAFETY: the number is of an open descriptor that nobody else owns from here on: the memory closes it, also where it
+    // cannot be made, since it is made before anything can fail but allocation, which aborts.
+    unsafe { allocator.alloc_dmabuf_with_flags(fd.into_raw_fd(), size, FdMemoryFlags::KEEP_MAPPED) }
 }

@@ -19,6 +19,7 @@ use crate::{
     caps::{StreamFormat, offered, template},
     frame::FrameError,
     painter::{PaintError, Painter, Rendered},
+    pool::{self, DmabufPool},
     properties,
     route::{RouteError, dmabuf_formats},
     standalone::{Settings, Standalone},
@@ -46,7 +47,8 @@ pub(crate) static CAT: LazyLock<gst::DebugCategory> = LazyLock::new(|| {
 /// wallpaper, and a frame that is a little late looks better than one that is missing.
 const MAX_LATENESS: gst::ClockTime = gst::ClockTime::from_mseconds(20);
 
-/// Decoder's buffers that may be with the presenter at one time.
+/// Decoder's buffers that may be with the presenter at one time: on the screen, taken for the next refresh, in the mailbox,
+/// and prepared.
 const SHOWN_AT_ONCE: u32 = 4;
 
 /// Whether the base class knows GST_BASE_SINK_FLOW_DROPPED, which is FlowSuccess::CustomSuccess. Before 1.24 it counted
@@ -149,6 +151,29 @@ impl VeilSink {
         if let Some(standalone) = lock(&self.standalone).take() {
             gst::info!(CAT, imp = self, "{stats}");
             drop(standalone);
+        }
+    }
+
+    /// Offers buffers in dmabufs for frames in system memory, where these can be shown as they are or read by a GPU.
+    fn propose_pool(&self, query: &mut gst::query::Allocation, caps: &gst::CapsRef, stream: &StreamFormat) {
+        let presenter = lock(&self.painter).as_ref().map(Painter::presenter);
+        let (Some(presenter), Some(format)) = (presenter, stream.dmabuf_format()) else {
+            return;
+        };
+        let choice = lock(&self.settings).route;
+        if !dmabuf_formats(choice, &presenter.capabilities()).contains(&format) {
+            return;
+        }
+        let Some(allocator) = pool::allocator() else {
+            return;
+        };
+        let size = u32::try_from(stream.info.size()).unwrap_or(u32::MAX);
+        match DmabufPool::new(allocator, &caps.to_owned(), size, SHOWN_AT_ONCE) {
+            Some(pool) => {
+                let size = pool.buffer_size().unwrap_or(size);
+                query.add_allocation_pool(Some(&pool), size, SHOWN_AT_ONCE, 0);
+            }
+            None => gst::warning!(CAT, imp = self, "no pool of dmabufs for {caps:?}"),
         }
     }
 
@@ -323,11 +348,15 @@ impl BaseSinkImpl for VeilSink {
     fn propose_allocation(&self, query: &mut gst::query::Allocation) -> Result<(), gst::LoggableError> {
         query.add_allocation_meta::<VideoMeta>(None);
         query.add_allocation_meta::<VideoCropMeta>(None);
-        let (caps, _) = query.get_owned();
-        if caps.is_some_and(|caps| StreamFormat::from_caps(&caps).is_ok_and(|stream| stream.drm.is_some())) {
-            // Buffers that are attached as they are stay away for a while: on the screen, taken for the next refresh, in the
-            // mailbox, and prepared. A decoder adds its own.
+        let (caps, needs_pool) = query.get_owned();
+        let Some(stream) = caps.as_ref().and_then(|caps| StreamFormat::from_caps(caps).ok()) else {
+            return Ok(());
+        };
+        if stream.drm.is_some() {
+            // A decoder adds its own.
             query.add_allocation_pool(None::<&gst::BufferPool>, 0, SHOWN_AT_ONCE, 0);
+        } else if needs_pool && let Some(caps) = &caps {
+            self.propose_pool(query, caps, &stream);
         }
         Ok(())
     }

@@ -22,6 +22,7 @@ mod imp;
 mod mailbox;
 mod painter;
 mod planner;
+mod pool;
 mod presenter;
 mod properties;
 mod ring;
