@@ -1,0 +1,5 @@
+//! From planes to pixels.
+
+mod layout;
+
+pub use layout::{PlaneLayout, planes, supports};
