@@ -8,3 +8,5 @@ pub mod convert;
 pub mod device;
 pub mod fault;
 pub mod instance;
+mod mapped;
+pub mod upload;
