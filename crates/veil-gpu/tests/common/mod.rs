@@ -34,6 +34,8 @@ pub fn device() -> Arc<Device> {
 
 impl Gpu {
     pub fn new() -> Self {
+        // What the validation layer says is logged; another test may have set this up.
+        let _ = tracing_subscriber::fmt().with_test_writer().try_init();
         let device = device();
         let raw = device.raw();
         let pool_info =

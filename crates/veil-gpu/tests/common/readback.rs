@@ -99,9 +99,14 @@ impl Readback {
 
     /// Records the copy into the buffer.
     pub fn end(&self, commands: vk::CommandBuffer) {
-        let drawn = vk::MemoryBarrier::default()
+        let layout = vk::ImageLayout::TRANSFER_SRC_OPTIMAL;
+        let drawn = vk::ImageMemoryBarrier::default()
+            .image(self.image)
+            .subresource_range(WHOLE)
             .src_access_mask(vk::AccessFlags::SHADER_WRITE)
-            .dst_access_mask(vk::AccessFlags::TRANSFER_READ);
+            .dst_access_mask(vk::AccessFlags::TRANSFER_READ)
+            .old_layout(vk::ImageLayout::GENERAL)
+            .new_layout(layout);
         let copied = vk::MemoryBarrier::default()
             .src_access_mask(vk::AccessFlags::TRANSFER_WRITE)
             .dst_access_mask(vk::AccessFlags::HOST_READ);
@@ -119,11 +124,10 @@ impl Readback {
             vk::PipelineStageFlags::HOST,
         );
         let none = vk::DependencyFlags::empty();
-        let layout = vk::ImageLayout::GENERAL;
         // SAFETY: the command buffer is being recorded; the region is the whole image and buffer.
         unsafe {
             let raw = self.device.raw();
-            raw.cmd_pipeline_barrier(commands, compute, transfer, none, &[drawn], &[], &[]);
+            raw.cmd_pipeline_barrier(commands, compute, transfer, none, &[], &[], &[drawn]);
             raw.cmd_copy_image_to_buffer(commands, self.image, layout, self.buffer, &[region]);
             raw.cmd_pipeline_barrier(commands, transfer, host, none, &[copied], &[], &[]);
         }
