@@ -140,3 +140,110 @@ pub(crate) fn together(info: &FormatInfo, a: usize, b: usize) -> bool {
     let words = 1 << p.texel;
     x.plane == y.plane && p.step == q.step && p.step % words == 0 && p.offset / words == q.offset / words
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use veil_testkit::planes::Random;
+
+    /// A texel's numbers, as a device reads them: 0 to 1.
+    fn texel_of(format: vk::Format, bytes: &[u8]) -> Vec<f64> {
+        let words = |size: usize| {
+            bytes
+                .chunks(size)
+                .map(|b| b.iter().rev().fold(0u32, |w, b| w << 8 | u32::from(*b)))
+        };
+        match format {
+            vk::Format::R8_UNORM | vk::Format::R8G8_UNORM | vk::Format::R8G8B8A8_UNORM => {
+                words(1).map(|w| f64::from(w) / 255.0).collect()
+            }
+            vk::Format::A2B10G10R10_UNORM_PACK32 => {
+                let word = words(4).next().unwrap();
+                let number = |(shift, bits): (u32, u32)| {
+                    let peak = (1 << bits) - 1;
+                    f64::from(word >> shift & peak) / f64::from(peak)
+                };
+                [(0, 10), (10, 10), (20, 10), (30, 2)].map(number).to_vec()
+            }
+            _ => words(2).map(|w| f64::from(w) / 65535.0).collect(),
+        }
+    }
+
+    /// What `code` of `shaders/samples.wgsl` makes of it.
+    fn sample(place: Place, value: f64) -> f64 {
+        if place.bits == 0 {
+            return value;
+        }
+        let mut word = (value * 65535.0 + 0.5) as u32;
+        if place.bits & 0x1_0000 != 0 {
+            word = u32::from((word as u16).swap_bytes());
+        }
+        f64::from(word >> (place.bits & 0xff) & ((1 << (place.bits >> 8 & 0xff)) - 1))
+    }
+
+    /// What `veil_frame::Component` says of it.
+    fn described(c: &Component, row: &[u8], sample: usize) -> f64 {
+        let at = usize::from(c.offset) + sample * usize::from(c.step);
+        let mut bytes = row[at..][..usize::from(c.word)].to_vec();
+        if !c.big_endian {
+            bytes.reverse();
+        }
+        let word = bytes.iter().fold(0u32, |word, byte| word << 8 | u32::from(*byte));
+        f64::from(word >> c.shift & ((1 << c.bits) - 1))
+    }
+
+    #[test]
+    fn texels_hold_what_the_formats_description_says() {
+        let mut random = Random(0x7e8e1);
+        for &format in PixelFormat::ALL {
+            let info = format.info();
+            let Some(planes) = planes(format, 13, 3) else {
+                assert_eq!(format, PixelFormat::R210);
+                continue;
+            };
+            for (plane, layout) in planes.enumerate() {
+                assert!(layout.whole_pixels || layout.texel == 1, "{format:?}");
+                let bytes = layout.width * layout.texel;
+                assert!(bytes as usize >= info.plane_row_bytes(plane, 13), "{format:?}");
+                let row: Vec<u8> = (0..bytes).map(|_| (random.next() >> 32) as u8).collect();
+                let texels: Vec<_> = row
+                    .chunks(layout.texel as usize)
+                    .map(|bytes| texel_of(layout.format, bytes))
+                    .collect();
+                for (index, c) in info.components.iter().enumerate() {
+                    if usize::from(c.plane) != plane {
+                        continue;
+                    }
+                    let place = Place::new(info, index);
+                    for k in 0..info.component_size(index, 13, 3).0 {
+                        let word = place.offset + k * place.step;
+                        let value =
+                            texels[(word >> place.texel) as usize][word as usize % (1 << place.texel)];
+                        let code = sample(place, value) * place.unit(c.bits);
+                        let want = described(c, &row, k as usize);
+                        assert!(
+                            (code - want).abs() < 1e-6,
+                            "{format:?} {index} {k}: {code}, not {want}"
+                        );
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn components_in_one_texel_are_read_once() {
+        let kind = |format: PixelFormat| {
+            let info = format.info();
+            [(1, 0), (2, 1), (3, 0)].map(|(a, b)| together(info, a, b))
+        };
+        assert_eq!(kind(PixelFormat::Nv12), [false, true, false]);
+        assert_eq!(kind(PixelFormat::I420), [false, false, false]);
+        assert_eq!(kind(PixelFormat::Yuy2), [false, false, false]);
+        assert_eq!(kind(PixelFormat::Bgra), [true, true, true]);
+        assert_eq!(kind(PixelFormat::Bgrx), [true, true, false]);
+        assert_eq!(kind(PixelFormat::Y410), [true, true, true]);
+        assert_eq!(kind(PixelFormat::Rgb), [false, false, false]);
+        assert_eq!(kind(PixelFormat::Av12), [false, true, false]);
+    }
+}

@@ -138,3 +138,130 @@ pub(crate) fn is_unscaled(spec: &Spec) -> bool {
 pub(crate) fn scale(spec: &Spec) -> f64 {
     axes(spec, false).iter().fold(1.0, |most, axis| axis.0.max(most))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use veil_frame::{ChromaSite, Colorimetry, Matrix, PixelFormat, Primaries, Range, RectF};
+    use veil_testkit::planes::Random;
+
+    fn spec(format: PixelFormat, stored: Size, size: Size, colorimetry: Colorimetry) -> Spec {
+        let crop = RectF {
+            x: 0.0,
+            y: 0.0,
+            w: f64::from(stored.w),
+            h: f64::from(stored.h),
+        };
+        Spec {
+            format,
+            stored,
+            colorimetry,
+            site: ChromaSite::LEFT,
+            crop,
+            size,
+        }
+    }
+
+    #[test]
+    fn the_matrix_is_that_of_the_codes() {
+        let size = Size::new(64, 32);
+        let mut random = Random(17);
+        for &format in PixelFormat::ALL.iter().filter(|f| crate::convert::supports(**f)) {
+            let info = format.info();
+            let colors = if info.model == Model::Gray { 1 } else { 3 };
+            for matrix in [Matrix::Bt601, Matrix::Bt709, Matrix::Bt2020, Matrix::Rgb] {
+                for range in [Range::Limited, Range::Full] {
+                    let colorimetry = Colorimetry {
+                        matrix,
+                        range,
+                        ..Colorimetry::SRGB
+                    };
+                    let spec = spec(format, size, size, colorimetry);
+                    let block = Parameters::new(&spec, size);
+                    let color = spec.effective_colorimetry();
+                    let mut read = [0.0; 3];
+                    let mut want = [0.0; 3];
+                    for column in 0..3 {
+                        let source = column.min(colors - 1);
+                        let bits = info.components[source].bits;
+                        let peak = (1u64 << bits) - 1;
+                        if column == source {
+                            let code = (random.next() >> 20) % (peak + 1);
+                            read[source] = code as f64 / Place::new(info, source).unit(bits);
+                        }
+                        let code = read[source] * Place::new(info, source).unit(bits);
+                        let code = if bits < 8 {
+                            code * 255.0 / peak as f64
+                        } else {
+                            code
+                        };
+                        let map = color.codes_to_rgb(bits.max(8));
+                        for (want, row) in want.iter_mut().zip(map.matrix) {
+                            *want += row[column] * (code - map.offset[column]);
+                        }
+                    }
+                    for (row, want) in block.matrix.iter().zip(want) {
+                        let got: f64 = (0..3).map(|i| f64::from(row[i]) * read[i]).sum();
+                        let got = got + f64::from(row[3]);
+                        assert!((got - want).abs() < 1e-6, "{spec:?}: {got}, not {want}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn positions_are_those_of_the_definition() {
+        let stored = Size::new(100, 60);
+        let half = Parameters::new(
+            &spec(
+                PixelFormat::Nv12,
+                stored,
+                Size::new(50, 60),
+                Colorimetry::assumed(60),
+            ),
+            stored,
+        );
+        // Two luma samples a column, whose middle is between them; chroma sits on the first.
+        assert_eq!(half.luma, [2.0, 1.0, 0.5, 0.0]);
+        assert_eq!(half.chroma, [1.0, 0.5, 0.25, -0.25]);
+        assert_eq!(half.last, [99, 59, 49, 29]);
+        assert_eq!(half.flags, TOGETHER_2 | TWO_COLUMNS | TWO_ROWS | REPEATED);
+    }
+
+    #[test]
+    fn only_what_is_needed_is_read() {
+        let size = Size::new(30, 20);
+        let flags = |format, colorimetry| Parameters::new(&spec(format, size, size, colorimetry), size).flags;
+        let video = Colorimetry::assumed(20);
+        assert_eq!(
+            flags(PixelFormat::Nv12, video),
+            TOGETHER_2 | TWO_COLUMNS | TWO_ROWS
+        );
+        assert_eq!(flags(PixelFormat::Nv16, video), TOGETHER_2 | TWO_COLUMNS);
+        assert_eq!(flags(PixelFormat::Y444, video), 0);
+        assert_eq!(flags(PixelFormat::Gray8, video), GRAY);
+        assert_eq!(
+            flags(PixelFormat::Bgra, Colorimetry::SRGB),
+            TOGETHER_1 | TOGETHER_2 | TOGETHER_3
+        );
+        let hlg = Colorimetry {
+            primaries: Primaries::Bt2020,
+            transfer: Transfer::Hlg,
+            ..video
+        };
+        assert_eq!(flags(PixelFormat::Y444, hlg), HLG);
+    }
+
+    #[test]
+    fn a_pixel_is_a_sample_only_where_nothing_is_scaled() {
+        let size = Size::new(30, 20);
+        let mut spec = spec(PixelFormat::Nv12, size, size, Colorimetry::assumed(20));
+        assert!(is_unscaled(&spec) && scale(&spec) == 1.0);
+        spec.crop.x = 0.5;
+        assert!(!is_unscaled(&spec));
+        spec.crop.x = 0.0;
+        spec.size.h = 5;
+        assert!(!is_unscaled(&spec) && scale(&spec) == 4.0);
+    }
+}
