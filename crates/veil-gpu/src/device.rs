@@ -12,6 +12,7 @@ pub use physical::DeviceInfo;
 
 use crate::{
     fault,
+    formats::Formats,
     instance::{Instance, refused},
 };
 use ash::{prelude::VkResult, vk};
@@ -22,7 +23,7 @@ use gpu_allocator::{
 };
 use std::{
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc, Mutex, OnceLock, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
     time::Duration,
@@ -101,6 +102,8 @@ pub struct Device {
     family: u32,
     queue: Mutex<vk::Queue>,
     extensions: Extensions,
+    extended_storage: bool,
+    formats: OnceLock<Formats>,
     lost: AtomicBool,
     instance: Instance,
 }
@@ -163,7 +166,10 @@ impl Device {
             device: info.name.clone(),
             missing: "queue that computes",
         })?;
-        let raw = create(&instance, physical, family, &extensions)?;
+        // SAFETY: the physical device is of the instance.
+        let features = unsafe { instance.raw().get_physical_device_features(physical) };
+        let extended_storage = features.shader_storage_image_extended_formats != 0;
+        let raw = create(&instance, physical, family, &extensions, extended_storage)?;
         tracing::info!(
             "Vulkan device {}, driver {}, {}",
             info.name,
@@ -201,6 +207,8 @@ impl Device {
             family,
             queue: Mutex::new(queue),
             extensions,
+            extended_storage,
+            formats: OnceLock::new(),
             lost: AtomicBool::new(false),
             instance,
         }))
@@ -214,6 +222,16 @@ impl Device {
     /// Whether it was lost: nothing on it works any more, and it has to be opened anew.
     pub fn lost(&self) -> bool {
         self.lost.load(Ordering::Relaxed)
+    }
+
+    /// What it reads and writes; asked for once.
+    pub fn formats(&self) -> &Formats {
+        self.formats.get_or_init(|| Formats::of(self))
+    }
+
+    /// Whether shaders write images of 10 bits a colour.
+    pub fn extended_storage(&self) -> bool {
+        self.extended_storage
     }
 
     /// The largest width and height of an image.
@@ -367,16 +385,14 @@ fn create(
     physical: vk::PhysicalDevice,
     family: u32,
     extensions: &Extensions,
+    extended_storage: bool,
 ) -> Result<RawDevice, DeviceError> {
     let queues = [vk::DeviceQueueCreateInfo::default()
         .queue_family_index(family)
         .queue_priorities(&[1.0])];
     let names = extensions.names();
-    // SAFETY: the physical device is of the instance.
-    let has = unsafe { instance.raw().get_physical_device_features(physical) };
-    // For targets of 10 bits a colour; where it is missing, `formats` lists none.
-    let features = vk::PhysicalDeviceFeatures::default()
-        .shader_storage_image_extended_formats(has.shader_storage_image_extended_formats != 0);
+    let features =
+        vk::PhysicalDeviceFeatures::default().shader_storage_image_extended_formats(extended_storage);
     let info = vk::DeviceCreateInfo::default()
         .queue_create_infos(&queues)
         .enabled_extension_names(&names)

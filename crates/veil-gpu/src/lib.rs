@@ -1,12 +1,22 @@
 //! Vulkan: pictures in dmabufs are read, converted by a compute shader, and written into other dmabufs.
 //!
 //! The way of a frame: [`device`] opens the compositor's device; [`formats`] says what it reads and writes;
-//! [`import`] makes images of a decoder's planes and [`target`] images that a compositor can show; [`submit`]
-//! runs the conversion between them, in the order that the fences in both ([`sync`]) ask for.
+//! [`import`] makes images of a decoder's planes ([`upload`] copies planes from plain memory) and [`target`] images that a compositor can show; [`submit`]
+//! runs the conversion ([`convert`]) between them, in the order that the fences in both ask for.
 
 pub mod convert;
 pub mod device;
 pub mod fault;
+pub mod formats;
+mod identity;
+pub mod import;
 pub mod instance;
 mod mapped;
+mod shared_memory;
+pub mod submit;
+mod sync;
+mod sync_file;
+pub mod target;
 pub mod upload;
+
+pub use shared_memory::SharedImageError;
