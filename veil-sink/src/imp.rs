@@ -26,6 +26,7 @@ use crate::{
     stats::Count,
     tags::Tags,
 };
+use drm_fourcc::DrmFormat;
 use gst::glib;
 use gst_base::{prelude::*, subclass::prelude::*};
 use gst_video::{VideoCropMeta, VideoMeta, subclass::prelude::*};
@@ -154,14 +155,19 @@ impl VeilSink {
         }
     }
 
+    /// The dmabufs that can be shown now; `None` while nobody is there to show them.
+    fn dmabuf_formats(&self) -> Option<Vec<DrmFormat>> {
+        let presenter = lock(&self.painter).as_ref().map(Painter::presenter)?;
+        let asked = lock(&self.settings).asked();
+        Some(dmabuf_formats(&asked, &presenter.capabilities()))
+    }
+
     /// Offers buffers in dmabufs for frames in system memory, where these can be shown as they are or read by a GPU.
     fn propose_pool(&self, query: &mut gst::query::Allocation, caps: &gst::CapsRef, stream: &StreamFormat) {
-        let presenter = lock(&self.painter).as_ref().map(Painter::presenter);
-        let (Some(presenter), Some(format)) = (presenter, stream.dmabuf_format()) else {
+        let (Some(formats), Some(format)) = (self.dmabuf_formats(), stream.dmabuf_format()) else {
             return;
         };
-        let choice = lock(&self.settings).route;
-        if !dmabuf_formats(choice, &presenter.capabilities()).contains(&format) {
+        if !formats.contains(&format) {
             return;
         }
         let Some(allocator) = pool::allocator() else {
@@ -311,7 +317,7 @@ impl BaseSinkImpl for VeilSink {
             stats,
             released,
             Arc::clone(&self.description),
-            lock(&self.settings).route,
+            lock(&self.settings).asked(),
         ));
         Ok(())
     }
@@ -322,12 +328,8 @@ impl BaseSinkImpl for VeilSink {
     }
 
     fn caps(&self, filter: Option<&gst::Caps>) -> Option<gst::Caps> {
-        let presenter = lock(&self.painter).as_ref().map(Painter::presenter);
-        let caps = match presenter {
-            Some(presenter) => {
-                let choice = lock(&self.settings).route;
-                offered(&dmabuf_formats(choice, &presenter.capabilities()))
-            }
+        let caps = match self.dmabuf_formats() {
+            Some(formats) => offered(&formats),
             None => template(),
         };
         Some(match filter {

@@ -18,6 +18,7 @@ mod description;
 mod dmabuf_memory;
 mod drm;
 mod frame;
+mod gpu;
 mod imp;
 mod mailbox;
 mod painter;

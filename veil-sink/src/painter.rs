@@ -16,7 +16,7 @@ use crate::{
     frame::FrameError,
     planner::{PlanError, Planner},
     ring::wait,
-    route::{RouteChoice, RouteError, Source},
+    route::{Asked, RouteError, Source},
     stats::Count,
 };
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -119,7 +119,7 @@ impl Painter {
         stats: Arc<SinkStats>,
         released: Arc<Released>,
         description: Arc<Mutex<Description>>,
-        choice: RouteChoice,
+        asked: Asked,
     ) -> Self {
         Self {
             presenter,
@@ -127,7 +127,7 @@ impl Painter {
             description,
             stream: None,
             orientation: Orientation::UPRIGHT,
-            planner: Planner::new(Arc::clone(&released), choice),
+            planner: Planner::new(Arc::clone(&released), asked),
             released,
             prepared: None,
             held: None,
@@ -282,7 +282,21 @@ impl Painter {
     fn paint(
         &mut self,
         buffer: &gst::Buffer,
-        capabilities: &Capabilities,
+        capabilities: &Arc<Capabilities>,
+        sequence: u64,
+    ) -> Result<Outcome, PaintError> {
+        loop {
+            match self.try_paint(buffer, capabilities, sequence) {
+                Err(PaintError::Route(error)) if self.planner.failed(&error) => {}
+                other => return other,
+            }
+        }
+    }
+
+    fn try_paint(
+        &mut self,
+        buffer: &gst::Buffer,
+        capabilities: &Arc<Capabilities>,
         sequence: u64,
     ) -> Result<Outcome, PaintError> {
         let Some(stream) = &self.stream else {

@@ -1,10 +1,10 @@
 //! What is drawn, and by which route: decided when the picture, the stream or the demand changes, and kept until then.
 
 use crate::{
-    Capabilities, RouteChoice,
+    Capabilities,
     caps::StreamFormat,
     description::RouteDescription,
-    route::{Route, RouteError, Source, Wanted},
+    route::{Asked, Route, RouteError, Source, Wanted},
 };
 use drm_fourcc::DrmFormat;
 use std::sync::Arc;
@@ -27,7 +27,7 @@ pub(crate) struct Planned {
     picture: Picture,
     /// The dmabufs that frames come in.
     format: Option<DrmFormat>,
-    generation: u64,
+    capabilities: Arc<Capabilities>,
     /// Made for another stream: only what fits of the route may be kept.
     stale: bool,
     /// What is drawn.
@@ -45,7 +45,8 @@ impl Planned {
             return false;
         }
         // Many changes of the demand do not change what is drawn.
-        self.generation == wanted.capabilities.generation || self.route.serves(&self.plan, wanted)
+        let before = &self.capabilities;
+        before.generation == wanted.capabilities.generation || self.route.serves(&self.plan, before, wanted)
     }
 }
 
@@ -53,16 +54,19 @@ impl Planned {
 #[derive(Debug)]
 pub(crate) struct Planner {
     released: Arc<Released>,
-    choice: RouteChoice,
+    asked: Asked,
+    /// Why a GPU is not tried again.
+    no_gpu: Option<String>,
     planned: Option<Planned>,
 }
 
 impl Planner {
     /// One without a plan; `released` is told of targets that became free.
-    pub(crate) fn new(released: Arc<Released>, choice: RouteChoice) -> Self {
+    pub(crate) fn new(released: Arc<Released>, asked: Asked) -> Self {
         Self {
             released,
-            choice,
+            asked,
+            no_gpu: None,
             planned: None,
         }
     }
@@ -79,26 +83,40 @@ impl Planner {
         self.planned = None;
     }
 
+    /// A frame could not be drawn. Whether there is another way to try: of a GPU that fails no use is made any more, and one that
+    /// was lost is opened anew when the next plan is made.
+    pub(crate) fn failed(&mut self, error: &RouteError) -> bool {
+        let (Some(planned), RouteError::Gpu(_)) = (&self.planned, error) else {
+            return false;
+        };
+        if !planned.route.lost_device() {
+            self.no_gpu = Some(error.to_string());
+        }
+        tracing::warn!("{error}; another way is tried");
+        self.planned = None;
+        true
+    }
+
     /// The plan for this frame.
     pub(crate) fn plan(
         &mut self,
         stream: &StreamFormat,
         source: &Source<'_>,
         orientation: Orientation,
-        capabilities: &Capabilities,
+        capabilities: &Arc<Capabilities>,
     ) -> Result<&mut Planned, PlanError> {
-        let generation = capabilities.generation;
         let picture = checked(source.layout.picture(stream.pixel_aspect, orientation))?;
         let wanted = Wanted {
             stream,
             source,
             picture,
             capabilities,
-            choice: self.choice,
+            asked: &self.asked,
+            no_gpu: self.no_gpu.as_deref(),
         };
         let before = match self.planned.take() {
             Some(mut planned) if planned.serves(wanted) => {
-                planned.generation = generation;
+                planned.capabilities = Arc::clone(capabilities);
                 return Ok(self.planned.insert(planned));
             }
             before => before,
@@ -109,7 +127,7 @@ impl Planner {
         Ok(self.planned.insert(Planned {
             picture,
             format: source.format(),
-            generation,
+            capabilities: Arc::clone(capabilities),
             stale: false,
             plan,
             route,

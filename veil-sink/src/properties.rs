@@ -64,6 +64,11 @@ pub(crate) fn all() -> &'static [glib::ParamSpec] {
                 .blurb("How frames get to the compositor; an error where the one that is named cannot be taken; changes take effect in NULL")
                 .mutable_ready()
                 .build(),
+            glib::ParamSpecString::builder("device")
+                .nick("Device")
+                .blurb("The GPU that converts, by a part of its name or its render node; unset: VEIL_DEVICE, or the compositor's. A device that is the CPU is taken only when it is named; changes take effect in NULL")
+                .mutable_ready()
+                .build(),
             glib::ParamSpecBoxed::builder::<gst::Structure>("frame-stats")
                 .nick("Frame statistics")
                 .blurb("Counts of frames since the element was made, and of what was shown on each surface since NULL")
@@ -111,6 +116,12 @@ impl VeilSink {
                     .filter(|name| !name.is_empty());
                 None
             }
+            "device" => {
+                settings.device = get::<Option<String>>(value)
+                    .flatten()
+                    .filter(|name| !name.is_empty());
+                None
+            }
             "route" => {
                 settings.route = get(value).unwrap_or_default();
                 None
@@ -143,6 +154,7 @@ impl VeilSink {
             "output" => settings.output.to_value(),
             "mode" => settings.mode.to_value(),
             "route" => settings.route.to_value(),
+            "device" => settings.device.to_value(),
             "background-color" => settings.background.to_value(),
             "fullscreen" => settings.fullscreen.to_value(),
             "title" => settings.title.to_value(),

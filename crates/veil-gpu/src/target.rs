@@ -11,7 +11,7 @@ use crate::{
 use ash::vk;
 use drm_fourcc::{DrmFormat, DrmFourcc, DrmModifier};
 use std::{
-    io,
+    fmt, io,
     os::fd::{AsFd, BorrowedFd, OwnedFd},
     sync::{
         Arc,
@@ -50,6 +50,12 @@ pub struct TargetImage {
     format: vk::Format,
     dmabuf: Dmabuf,
     drawn: AtomicBool,
+}
+
+impl fmt::Debug for TargetImage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("TargetImage").field(&self.dmabuf).finish()
+    }
 }
 
 const PLANES: [vk::ImageAspectFlags; 4] = [

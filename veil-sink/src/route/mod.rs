@@ -1,6 +1,7 @@
 //! Ways from a decoded frame to a presentable target. One stream has one route at a time.
 
 mod choice;
+mod convert;
 mod direct;
 mod shm;
 
@@ -11,8 +12,10 @@ use crate::{
     caps::StreamFormat,
     description::{RouteDescription, RouteKind},
     frame::{FrameError, Layout},
+    gpu::{self, Gpu},
     ring::Free,
 };
+use convert::Convert;
 use direct::Direct;
 use drm_fourcc::{DrmFormat, DrmModifier};
 use gstreamer as gst;
@@ -29,6 +32,9 @@ pub(crate) enum RouteError {
     /// A conversion failed.
     #[error("conversion failed: {0}")]
     Convert(#[from] veil_convert::ConvertError),
+    /// The GPU could not do it.
+    #[error("the GPU cannot convert: {0}")]
+    Gpu(#[from] veil_gpu::ConverterError),
     /// A frame is not what it was checked to be.
     #[error(transparent)]
     Read(#[from] crate::unpack::ReadError),
@@ -49,10 +55,10 @@ pub(crate) enum RouteError {
     NoDmabuf,
     /// Only a device can read the frames, and none may.
     #[error("frames lie in a device's memory ({0:?}), which the CPU cannot read, and {1}")]
-    OutOfReach(DrmModifier, &'static str),
+    OutOfReach(DrmModifier, String),
     /// The route that was asked for cannot be taken.
     #[error("the route \"{0}\" cannot be taken: {1}")]
-    Forced(&'static str, &'static str),
+    Forced(&'static str, String),
 }
 
 /// A frame to be shown.
@@ -83,6 +89,14 @@ impl<'a> Source<'a> {
     }
 }
 
+/// What the user asks for.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Asked {
+    pub(crate) choice: RouteChoice,
+    /// The name or render node of a device.
+    pub(crate) device: Option<String>,
+}
+
 /// What a route is chosen for.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wanted<'a> {
@@ -92,21 +106,69 @@ pub(crate) struct Wanted<'a> {
     /// The visible picture, as far as may be read.
     pub(crate) picture: Picture,
     pub(crate) capabilities: &'a Capabilities,
-    pub(crate) choice: RouteChoice,
+    pub(crate) asked: &'a Asked,
+    /// Why a GPU is not to be tried again.
+    pub(crate) no_gpu: Option<&'a str>,
 }
 
-/// The dmabufs that can be shown, best first.
-pub(crate) fn dmabuf_formats(choice: RouteChoice, capabilities: &Capabilities) -> Vec<DrmFormat> {
-    let (RouteChoice::Auto | RouteChoice::Direct, Some(support)) = (choice, &capabilities.dmabuf) else {
+impl Wanted<'_> {
+    fn not_direct(&self) -> Option<&'static str> {
+        let strict = match self.asked.choice {
+            RouteChoice::Auto => true,
+            RouteChoice::Direct => false,
+            RouteChoice::Convert | RouteChoice::Shm => return Some("another route was asked for"),
+        };
+        let (support, demand) = (self.capabilities.dmabuf.as_ref(), &self.capabilities.demand);
+        direct::obstacle(self.stream, self.source.format(), support, demand, strict)
+    }
+
+    /// The GPU that can convert this, or why there is none.
+    fn gpu(&self) -> Result<Arc<Gpu>, Cow<'static, str>> {
+        if let RouteChoice::Shm | RouteChoice::Direct = self.asked.choice {
+            return Err("another route was asked for".into());
+        }
+        if let Some(reason) = self.no_gpu {
+            return Err(reason.to_owned().into());
+        }
+        let Some(support) = &self.capabilities.dmabuf else {
+            return Err("the compositor takes no dmabufs".into());
+        };
+        let gpu = gpu::open(self.asked.device.as_deref(), support)
+            .map_err(|reason| Cow::Owned(String::from(&*reason)))?;
+        match convert::obstacle(self.stream, self.source.format(), support, &gpu) {
+            Some(reason) => Err(reason.into()),
+            None => Ok(gpu),
+        }
+    }
+}
+
+/// The dmabufs that can be shown as they are or read by a GPU, best first.
+pub(crate) fn dmabuf_formats(asked: &Asked, capabilities: &Capabilities) -> Vec<DrmFormat> {
+    let Some(support) = &capabilities.dmabuf else {
         return Vec::new();
     };
-    direct::formats(support, choice == RouteChoice::Auto)
+    let mut formats = match asked.choice {
+        RouteChoice::Auto => direct::formats(support, true),
+        RouteChoice::Direct => direct::formats(support, false),
+        RouteChoice::Convert | RouteChoice::Shm => Vec::new(),
+    };
+    if let RouteChoice::Auto | RouteChoice::Convert = asked.choice
+        && let Ok(gpu) = gpu::open(asked.device.as_deref(), support)
+    {
+        for format in convert::formats(&gpu) {
+            if !formats.contains(&format) {
+                formats.push(format);
+            }
+        }
+    }
+    formats
 }
 
 /// The route that is taken.
 #[derive(Debug)]
 pub(crate) enum Route {
     Direct(Direct),
+    Convert(Convert, Cow<'static, str>),
     Shm(Shm, Cow<'static, str>),
 }
 
@@ -141,18 +203,11 @@ impl Route {
             source,
             picture,
             capabilities,
-            choice,
+            asked,
+            ..
         } = wanted;
-        let support = capabilities.dmabuf.as_ref();
-        let (demand, format) = (&capabilities.demand, source.format());
-        let strict = choice != RouteChoice::Direct;
-        let not_direct = match choice {
-            RouteChoice::Auto | RouteChoice::Direct => {
-                direct::obstacle(stream, format, support, demand, strict)
-            }
-            RouteChoice::Convert | RouteChoice::Shm => Some("another route was asked for"),
-        };
-        match (not_direct, format, support) {
+        let not_direct = wanted.not_direct();
+        match (not_direct, source.format(), &capabilities.dmabuf) {
             (None, Some(format), Some(support)) => {
                 let before = match before {
                     Some(Self::Direct(direct)) => Some(direct),
@@ -165,45 +220,66 @@ impl Route {
                 let direct = Direct::new(before, stream, format, plan.canvas, support, released);
                 return Ok((Self::Direct(direct), plan));
             }
-            (Some(why), ..) if choice == RouteChoice::Direct => {
-                return Err(RouteError::Forced("direct", why));
+            (Some(why), ..) if asked.choice == RouteChoice::Direct => {
+                return Err(RouteError::Forced("direct", why.to_owned()));
             }
             _ => {}
+        }
+        let not_direct = not_direct.unwrap_or_default();
+        let plan = TargetPlan::new(picture, &capabilities.demand);
+        let no_gpu = match (wanted.gpu(), &capabilities.dmabuf) {
+            (Ok(gpu), Some(support)) => {
+                let before = match before {
+                    Some(Self::Convert(convert, _)) => Some(convert),
+                    _ => None,
+                };
+                let convert = Convert::new(before, stream, &plan, support, &gpu, released)?;
+                let reason = format!("{} converts: {not_direct}", convert.device_name());
+                return Ok((Self::Convert(convert, reason.into()), plan));
+            }
+            (Ok(_), None) => Cow::Borrowed("the compositor takes no dmabufs"),
+            (Err(reason), _) => reason,
+        };
+        if asked.choice == RouteChoice::Convert {
+            return Err(RouteError::Forced("convert", no_gpu.into_owned()));
         }
         if let Some(format) = stream.drm
             && format.modifier != DrmModifier::Linear
         {
-            let why = not_direct.unwrap_or("no route is left");
-            return Err(RouteError::OutOfReach(format.modifier, why));
+            return Err(RouteError::OutOfReach(format.modifier, no_gpu.into_owned()));
         }
         let before = match before {
             Some(Self::Shm(shm, _)) => Some(shm),
             _ => None,
         };
-        let plan = TargetPlan::new(picture, demand);
         let shm = Shm::new(before, stream, &plan, released)?;
+        let reason = Self::shm_reason(&shm, source.format().is_some(), not_direct, &no_gpu);
+        Ok((Self::Shm(shm, reason), plan))
+    }
+
+    fn shm_reason(shm: &Shm, dmabufs: bool, not_direct: &str, no_gpu: &str) -> Cow<'static, str> {
         let done = if shm.unpacks() {
             "are unpacked, then converted, by the CPU"
         } else {
             "are converted by the CPU"
         };
-        let reason = match (format, not_direct) {
-            (Some(_), Some(why)) => Cow::Owned(format!("frames in dmabufs {done}: {why}")),
-            _ => Cow::Owned(format!("frames in system memory {done}")),
-        };
-        Ok((Self::Shm(shm, reason), plan))
+        let memory = if dmabufs { "dmabufs" } else { "system memory" };
+        if dmabufs && not_direct != no_gpu {
+            format!("frames in {memory} {done}: {not_direct}; {no_gpu}").into()
+        } else {
+            format!("frames in {memory} {done}: {no_gpu}").into()
+        }
     }
 
     /// Whether it would be chosen again, with the same plan, for surfaces that are all that has changed.
-    pub(crate) fn serves(&self, plan: &TargetPlan, wanted: Wanted<'_>) -> bool {
-        let strict = wanted.choice != RouteChoice::Direct;
-        let (support, demand) = (wanted.capabilities.dmabuf.as_ref(), &wanted.capabilities.demand);
-        let not_direct = direct::obstacle(wanted.stream, wanted.source.format(), support, demand, strict);
+    pub(crate) fn serves(&self, plan: &TargetPlan, before: &Capabilities, wanted: Wanted<'_>) -> bool {
+        let capabilities = wanted.capabilities;
         match self {
-            Self::Direct(_) => not_direct.is_none(),
-            Self::Shm(..) => {
-                let asked = matches!(wanted.choice, RouteChoice::Auto | RouteChoice::Direct);
-                !(asked && not_direct.is_none()) && TargetPlan::new(wanted.picture, demand) == *plan
+            Self::Direct(_) => wanted.not_direct().is_none(),
+            _ => {
+                capabilities.dmabuf == before.dmabuf
+                    && wanted.not_direct().is_some()
+                    && TargetPlan::new(wanted.picture, &capabilities.demand) == *plan
             }
         }
     }
@@ -212,6 +288,7 @@ impl Route {
     pub(crate) fn take(&mut self, source: &Source<'_>) -> Result<Option<Taken>, RouteError> {
         match self {
             Self::Direct(direct) => direct.take(source).map(Taken::Shared).map(Some),
+            Self::Convert(convert, _) => Ok(convert.take()?.map(Taken::Free)),
             Self::Shm(shm, _) => Ok(shm.take()?.map(Taken::Free)),
         }
     }
@@ -223,15 +300,21 @@ impl Route {
                 let frame = source.layout.map(source.buffer)?;
                 shm.draw(&frame, free)
             }
+            (Self::Convert(convert, _), Taken::Free(free)) => convert.draw(source, free),
             _ => Ok(0),
         }
+    }
+
+    /// Whether it stands still because the device was lost.
+    pub(crate) fn lost_device(&self) -> bool {
+        matches!(self, Self::Convert(convert, _) if convert.lost())
     }
 
     /// What the compositor must be told of the colours.
     pub(crate) fn labels(&self) -> Option<Labels> {
         match self {
             Self::Direct(direct) => direct.labels(),
-            Self::Shm(..) => None,
+            Self::Convert(..) | Self::Shm(..) => None,
         }
     }
 
@@ -242,6 +325,11 @@ impl Route {
                 kind: RouteKind::Direct,
                 reason: Cow::Borrowed("the compositor shows the decoder's memory as it is"),
                 target: direct.size(),
+            },
+            Self::Convert(convert, reason) => RouteDescription {
+                kind: RouteKind::Convert,
+                reason: reason.clone(),
+                target: convert.canvas(),
             },
             Self::Shm(shm, reason) => RouteDescription {
                 kind: RouteKind::Shm,

@@ -1,6 +1,6 @@
 //! What the element's properties say of where and how pictures are shown.
 
-use crate::route::RouteChoice;
+use crate::route::{Asked, RouteChoice};
 use gstreamer::glib;
 use veil_frame::{FitMode, Rgb};
 use veil_wayland::{Layer, Shell};
@@ -103,6 +103,8 @@ pub(crate) struct Settings {
     /// The window's; `None` is the application's name.
     pub(crate) title: Option<String>,
     pub(crate) route: RouteChoice,
+    /// The GPU, by name or render node; `None` is the compositor's.
+    pub(crate) device: Option<String>,
 }
 
 impl Default for Settings {
@@ -117,11 +119,20 @@ impl Default for Settings {
             namespace: String::from(NAMESPACE),
             title: None,
             route: RouteChoice::default(),
+            device: None,
         }
     }
 }
 
 impl Settings {
+    /// What is asked for of the frames' way.
+    pub(crate) fn asked(&self) -> Asked {
+        Asked {
+            choice: self.route,
+            device: self.device.clone(),
+        }
+    }
+
     /// The colour where no picture is.
     pub(crate) fn color(&self) -> Rgb {
         color(self.background)

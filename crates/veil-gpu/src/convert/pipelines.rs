@@ -71,7 +71,8 @@ impl Pipelines {
         Ok(Arc::new(pipelines))
     }
 
-    pub(super) fn device(&self) -> &Arc<Device> {
+    /// The device that they are for.
+    pub fn device(&self) -> &Arc<Device> {
         &self.device
     }
 
