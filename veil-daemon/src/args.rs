@@ -5,6 +5,7 @@ use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
 use veil_frame::{FitMode, Rgb};
 use veil_ipc::{WirePath, commands::ClientCommand};
+use veil_sink::RouteChoice;
 
 /// A video behind the desktop that costs next to nothing.
 #[derive(Debug, Parser)]
@@ -38,6 +39,12 @@ pub(crate) struct DaemonArgs {
     /// Only this output, by its name (`veil status` lists them); may be repeated
     #[arg(short, long = "output", value_name = "NAME")]
     pub(crate) outputs: Vec<String>,
+    /// How video frames get to the compositor: auto, direct, convert or shm; a video fails where that is not possible
+    #[arg(long, value_name = "ROUTE", default_value = "auto")]
+    pub(crate) route: RouteChoice,
+    /// The GPU that converts, by a part of its name or its render node, instead of the compositor's
+    #[arg(long, value_name = "DEVICE", env = "VEIL_DEVICE")]
+    pub(crate) device: Option<String>,
 }
 
 impl DaemonArgs {

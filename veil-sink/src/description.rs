@@ -37,7 +37,7 @@ pub struct Description {
 /// What the decoder gives.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StreamDescription {
-    /// Kind of memory by the caps: “system” or “dmabuf”.
+    /// Kind of memory: “system” or “dmabuf”; by the caps, until a frame was seen.
     pub memory: &'static str,
     /// Format of the pixels, by GStreamer's name.
     pub name: &'static str,

@@ -37,7 +37,7 @@ pub use description::{Description, RouteDescription, RouteKind, StreamDescriptio
 pub use mailbox::{Mailbox, Submitted};
 pub use painter::Redraw;
 pub use presenter::{Capabilities, LoopPresenter, Presenter, SharedCapabilities};
-pub use route::RouteChoice;
+pub use route::{RouteChoice, UnknownRoute};
 pub use standalone::{LayerKind, Mode};
 pub use stats::{SinkStats, StatsSnapshot};
 

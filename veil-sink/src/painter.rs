@@ -311,7 +311,16 @@ impl Painter {
             .planner
             .plan(stream, &source, self.orientation, capabilities)?;
         if let Some(told) = planned.news.take() {
-            lock(&self.description).route = Some(told);
+            let mut description = lock(&self.description);
+            if let Some(stream) = &mut description.stream {
+                // Frames in system memory, by the caps, may be in dmabufs all the same: the sink's own, for one.
+                stream.memory = if source.format().is_some() {
+                    "dmabuf"
+                } else {
+                    "system"
+                };
+            }
+            description.route = Some(told);
         }
         let Some(taken) = wait(&self.released, limit, || planned.route.take(&source))? else {
             return Ok(Outcome::NoTarget);

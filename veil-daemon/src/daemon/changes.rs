@@ -109,6 +109,8 @@ impl App {
             stream: change.stream,
             excluded: self.failed_decoders.clone(),
             presenter: Arc::clone(&stream.presenter),
+            route: self.args.route,
+            device: self.args.device.clone(),
         };
         self.loading.submit(
             move || Done::Loaded(id, load.run()),

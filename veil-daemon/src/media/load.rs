@@ -5,7 +5,7 @@ use super::{
     still::{Still, StillError},
 };
 use crate::daemon::{app::KnownStreams, stream::StreamId};
-use gstreamer::glib::object::Cast;
+use gstreamer::prelude::{Cast, ObjectExt};
 use std::{
     collections::HashMap,
     fs::File,
@@ -15,7 +15,7 @@ use std::{
 };
 use veil_frame::{FitMode, Presentable, Rgb, Size};
 use veil_playback::{OpenError, Player, Settings, SourceError};
-use veil_sink::{LoopPresenter, VeilSink};
+use veil_sink::{LoopPresenter, RouteChoice, VeilSink};
 
 /// A file cannot be shown.
 #[derive(Debug, thiserror::Error)]
@@ -86,6 +86,10 @@ pub(crate) struct Load {
     pub(crate) excluded: Vec<String>,
     /// Where that one's pictures go.
     pub(crate) presenter: Arc<LoopPresenter>,
+    /// How they get there.
+    pub(crate) route: RouteChoice,
+    /// The GPU that is named for it.
+    pub(crate) device: Option<String>,
 }
 
 /// What it turned out to be.
@@ -130,7 +134,11 @@ impl Load {
             Kind::Unsupported(format) => Err(LoadError::Unsupported { path, format }),
             Kind::Other => {
                 drop(file);
-                let loaded = play(&path, key, self.presenter, self.excluded)?;
+                veil_playback::init()?;
+                let sink = VeilSink::new(self.presenter);
+                sink.set_property("route", self.route);
+                sink.set_property("device", self.device);
+                let loaded = play(&path, key, sink, self.excluded)?;
                 // At once, not when the loop hears of it: the next job may be for the same file.
                 lock(&self.known).insert(key, self.stream);
                 Ok(loaded)
@@ -181,14 +189,7 @@ fn draw(
         .collect()
 }
 
-fn play(
-    path: &Path,
-    key: FileKey,
-    presenter: Arc<LoopPresenter>,
-    excluded: Vec<String>,
-) -> Result<Loaded, LoadError> {
-    veil_playback::init()?;
-    let sink = VeilSink::new(presenter);
+fn play(path: &Path, key: FileKey, sink: VeilSink, excluded: Vec<String>) -> Result<Loaded, LoadError> {
     let settings = Settings {
         path: path.to_owned(),
         start_paused: true,

@@ -5,7 +5,7 @@ mod convert;
 mod direct;
 mod shm;
 
-pub use choice::RouteChoice;
+pub use choice::{RouteChoice, UnknownRoute};
 
 use crate::{
     Capabilities,
