@@ -2,7 +2,9 @@
 
 #![allow(unreachable_pub, clippy::unwrap_used, dead_code)]
 
+pub mod memory;
 mod readback;
+pub mod sharing;
 
 pub use readback::Readback;
 pub use veil_testkit::planes::{Content, Picture, Random};
@@ -36,7 +38,10 @@ impl Gpu {
     pub fn new() -> Self {
         // What the validation layer says is logged; another test may have set this up.
         let _ = tracing_subscriber::fmt().with_test_writer().try_init();
-        let device = device();
+        Self::on(device())
+    }
+
+    pub fn on(device: Arc<Device>) -> Self {
         let raw = device.raw();
         let pool_info =
             vk::CommandPoolCreateInfo::default().flags(vk::CommandPoolCreateFlags::RESET_COMMAND_BUFFER);
