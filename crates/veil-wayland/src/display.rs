@@ -149,7 +149,11 @@ impl Display {
         match self.connection.flush() {
             Ok(()) => Ok(true),
             Err(WaylandError::Io(error)) if error.kind() == io::ErrorKind::WouldBlock => Ok(false),
-            Err(error) => Err(error.into()),
+            Err(error) => {
+                // A compositor that ends a client says why before it closes the connection.
+                self.pump()?;
+                Err(error.into())
+            }
         }
     }
 

@@ -15,6 +15,7 @@ mod handlers;
 pub mod memory;
 mod output;
 mod pace;
+mod picture;
 mod placement;
 mod presentation;
 mod representation;

@@ -74,6 +74,11 @@ impl Pace {
         self.unanswered = asked.then_some((token, now));
     }
 
+    /// The frame callback of the last commit will never come.
+    pub(crate) fn forget(&mut self) {
+        self.unanswered = None;
+    }
+
     /// A frame callback came: what is held may be committed now, if it was the last commit's.
     pub(crate) fn answered(&mut self, token: u64) -> Option<Held> {
         if self.unanswered.is_some_and(|(last, _)| last <= token) {

@@ -129,7 +129,7 @@ impl VeilSurface {
         layer.set_exclusive_zone(-1);
         layer.set_keyboard_interactivity(KeyboardInteractivity::None);
         layer.commit();
-        let tree = Tree::new(globals, qh, id.into(), surface, color, &nowhere);
+        let tree = Tree::new(globals, qh, id.into(), surface, color);
         nowhere.destroy();
         let role = Role::Layer(layer);
         Some(Self { tree, role })
@@ -159,10 +159,7 @@ impl VeilSurface {
             .as_ref()
             .map(|manager| manager.get_fractional_scale(&surface, qh, Quiet));
         window.commit();
-        // Clicks go to the window, whichever of its surfaces is above: its picture has no input region of its own.
-        let nowhere = globals.compositor.wl_compositor().create_region(qh, Quiet);
-        let tree = Tree::new(globals, qh, SurfaceId::Window, surface, settings.color, &nowhere);
-        nowhere.destroy();
+        let tree = Tree::new(globals, qh, SurfaceId::Window, surface, settings.color);
         let role = Role::Window {
             window,
             scale: 120,

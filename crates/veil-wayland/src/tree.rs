@@ -11,27 +11,21 @@ use crate::{
     globals::Globals,
     memory::{MemoryError, SharedMemory},
     pace::{Held, Pace},
+    picture::PictureSurface,
     placement::{SurfacePlacement, surface_placement},
     presentation::{Asked, Witness},
-    representation::Representation,
     surface::{Content, Placed, SurfaceError},
 };
 use std::{
     os::fd::AsFd,
     time::{Duration, Instant},
 };
-use veil_frame::{FitMode, Rgb, Size, TargetPlan};
+use veil_frame::{FitMode, Presentable, Rgb, Size, TargetPlan};
 use wayland_client::{
     QueueHandle,
-    protocol::{
-        wl_buffer::WlBuffer, wl_output::Transform, wl_region::WlRegion, wl_shm, wl_subsurface::WlSubsurface,
-        wl_surface::WlSurface,
-    },
+    protocol::{wl_buffer::WlBuffer, wl_shm, wl_surface::WlSurface},
 };
-use wayland_protocols::wp::{
-    linux_dmabuf::zv1::client::zwp_linux_dmabuf_feedback_v1::ZwpLinuxDmabufFeedbackV1,
-    viewporter::client::wp_viewport::WpViewport,
-};
+use wayland_protocols::wp::viewporter::client::wp_viewport::WpViewport;
 
 /// Logical pixels that one pixel of a background in shared memory is stretched to, at most.
 const STRETCH: u32 = 8;
@@ -89,9 +83,7 @@ pub(crate) struct Tree {
     id: SurfaceId,
     parent: WlSurface,
     parent_viewport: WpViewport,
-    subsurface: WlSubsurface,
-    picture: WlSurface,
-    picture_viewport: WpViewport,
+    picture: PictureSurface,
     buffers: Buffers,
     /// The stretched buffer, and the one before, which the compositor may still read.
     background: Vec<WlBuffer>,
@@ -101,9 +93,7 @@ pub(crate) struct Tree {
     placement: Option<SurfacePlacement>,
     witness: Witness,
     pace: Pace,
-    feedback_object: Option<ZwpLinuxDmabufFeedbackV1>,
     feedback: Option<Feedback>,
-    representation: Representation,
     /// A picture whose buffer the compositor has yet to make. While there is one, the pace holds none.
     awaited: Option<(Held, Commit)>,
 }
@@ -117,21 +107,13 @@ impl Tree {
         id: SurfaceId,
         parent: WlSurface,
         color: Rgb,
-        nowhere: &WlRegion,
     ) -> Self {
         let parent_viewport = globals.viewporter.get_viewport(&parent, qh, Quiet);
-        let (subsurface, picture) = globals.subcompositor.create_subsurface(parent.clone(), qh);
-        let picture_viewport = globals.viewporter.get_viewport(&picture, qh, Quiet);
-        subsurface.set_desync();
-        picture.set_input_region(Some(nowhere));
-        let feedback_object = globals.dmabufs.feedback_of(qh, &picture, id);
         Self {
             id,
+            picture: PictureSurface::new(globals, qh, id, &parent),
             parent,
             parent_viewport,
-            subsurface,
-            picture,
-            picture_viewport,
             buffers: Buffers::default(),
             background: Vec::new(),
             color,
@@ -140,9 +122,7 @@ impl Tree {
             placement: None,
             witness: Witness::new(globals.presentation.is_some()),
             pace: Pace::default(),
-            feedback_object,
             feedback: None,
-            representation: Representation::default(),
             awaited: None,
         }
     }
@@ -273,8 +253,10 @@ impl Tree {
             surface: self.id,
             feedback: self.feedback.as_ref(),
         };
+        let target = content.presentable.target.target();
+        let ready = self.buffers.ready(maker, target)?;
         let before = self.awaited.take().map(|(held, _)| held);
-        if !self.buffers.ready(maker, content.presentable.target.target())? {
+        if !ready {
             let held = Held {
                 content: content.clone(),
                 token: commit.token,
@@ -288,20 +270,26 @@ impl Tree {
             pixels: commit.pixels,
             logical,
         };
-        let moved = self.basis != Some(basis);
+        let suits = self.picture.suits(target);
+        let moved = self.basis != Some(basis) || !suits;
         let now = Instant::now();
         let fast = self.pace.is_fast(now, commit.refresh);
         if !moved && fast && self.pace.must_wait(now, commit.refresh) {
             return Ok((Placed::Held, before.or(self.pace.hold(content, commit.token))));
         }
+        let mut outgoing = None;
         if moved {
             let placement = surface_placement(&basis.plan, basis.mode, basis.pixels, basis.logical);
             let Some(placement) = placement else {
                 return Ok((Placed::Nowhere, before));
             };
             self.basis = Some(basis);
+            if !suits {
+                outgoing = Some(self.renew(globals, qh));
+            }
             if self.placement != Some(placement) {
-                self.place(placement);
+                self.picture.place(placement);
+                self.placement = Some(placement);
             }
         }
         let given_up = before.or(self.pace.take());
@@ -309,8 +297,10 @@ impl Tree {
         self.pace.committed(commit.token, now, fast);
         if moved {
             self.parent.commit();
-            self.subsurface.set_desync();
+            self.picture.placed();
         }
+        // Only now, or there would be nothing in between.
+        drop(outgoing);
         Ok((Placed::Committed, given_up))
     }
 
@@ -340,13 +330,9 @@ impl Tree {
             debug_assert!(false, "a picture is committed only when its buffer is ready");
             return Ok(());
         };
-        self.picture.attach(Some(buffer), 0, 0);
-        let manager = globals.dmabufs.representation.as_ref();
-        self.representation
-            .set(manager, qh, &self.picture, content.presentable.labels);
-        // Not the customary largest rectangle: wlroots 0.15 scales damage by the viewport, and it overflows.
-        let Size { w, h } = content.presentable.target.target().size;
-        self.picture.damage_buffer(0, 0, w as i32, h as i32);
+        let Presentable { target, labels, .. } = &content.presentable;
+        self.picture
+            .attach(globals, qh, (target.target(), buffer), *labels);
         let asked = Asked {
             surface: self.id,
             token,
@@ -356,40 +342,32 @@ impl Tree {
             .as_ref()
             .filter(|_| self.witness.asks_feedback())
         {
-            presentation.feedback(&self.picture, qh, asked);
+            presentation.feedback(self.picture.surface(), qh, asked);
         }
         if fast || self.witness.asks_callback() {
-            self.picture.frame(qh, asked);
+            self.picture.surface().frame(qh, asked);
         }
-        self.picture.commit();
+        self.picture.surface().commit();
         if globals.needs_parent {
             self.parent.commit();
         }
         Ok(())
     }
 
-    /// Sets the new geometry; it takes effect when first the picture, then the parent is committed.
-    fn place(&mut self, placement: SurfacePlacement) {
-        self.subsurface.set_sync();
-        let (x, y) = placement.position;
-        self.subsurface.set_position(x, y);
-        let (w, h) = placement.destination;
-        self.picture_viewport.set_destination(w, h);
-        match placement.source {
-            Some(s) => self.picture_viewport.set_source(s.x, s.y, s.w, s.h),
-            // All four -1: no source.
-            None => self.picture_viewport.set_source(-1.0, -1.0, -1.0, -1.0),
-        }
-        let transform = Transform::try_from(placement.transform).unwrap_or(Transform::Normal);
-        self.picture.set_buffer_transform(transform);
-        self.placement = Some(placement);
+    /// Puts a new surface above that of the picture, and gives back the old one.
+    fn renew(&mut self, globals: &Globals, qh: &QueueHandle<Desktop>) -> PictureSurface {
+        let new = PictureSurface::new(globals, qh, self.id, &self.parent);
+        self.placement = None;
+        // No frame callback will come from the old one.
+        self.pace.forget();
+        // Weston (16) discards the first feedback of a surface, which it then shows.
+        self.witness = Witness::new(globals.presentation.is_some());
+        std::mem::replace(&mut self.picture, new)
     }
 
     /// Takes the picture away; the background colour remains. What waited is given back.
     pub(crate) fn clear(&mut self) -> Option<Held> {
-        self.picture.attach(None, 0, 0);
-        self.representation.clear();
-        self.picture.commit();
+        self.picture.detach();
         if self.logical.is_some() {
             // For compositors that otherwise draw nothing anew.
             self.parent.commit();
@@ -407,14 +385,6 @@ impl Tree {
 
 impl Drop for Tree {
     fn drop(&mut self) {
-        // Before the surface, or it is inert.
-        self.representation.clear();
-        if let Some(feedback) = &self.feedback_object {
-            feedback.destroy();
-        }
-        self.picture_viewport.destroy();
-        self.subsurface.destroy();
-        self.picture.destroy();
         self.parent_viewport.destroy();
         for buffer in &self.background {
             buffer.destroy();
