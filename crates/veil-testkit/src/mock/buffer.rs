@@ -14,6 +14,8 @@ use wayland_server::protocol::wl_shm::{self, WlShm};
 use wayland_server::protocol::wl_shm_pool::{self, WlShmPool};
 use wayland_server::{Client, DataInit, Dispatch, DisplayHandle, Resource, WEnum};
 
+use super::params::Dmabuf;
+use super::representation::Representation;
 use super::state::State;
 
 /// The file that a client shares.
@@ -35,6 +37,8 @@ pub(super) enum Buffer {
         stride: i32,
         alpha: bool,
     },
+    /// Dmabufs.
+    Dmabuf(Arc<Dmabuf>),
     /// One pixel: red, green, blue, alpha, as bytes.
     Pixel([u8; 4]),
 }
@@ -43,6 +47,7 @@ impl Buffer {
     pub(super) fn size(&self) -> (i32, i32) {
         match self {
             Self::Shm { size, .. } => *size,
+            Self::Dmabuf(dmabuf) => dmabuf.size,
             Self::Pixel(_) => (1, 1),
         }
     }
@@ -51,14 +56,16 @@ impl Buffer {
     pub(super) fn memory(&self) -> Option<u64> {
         match self {
             Self::Shm { pool, .. } => Some(pool.inode),
+            Self::Dmabuf(dmabuf) => dmabuf.inode(),
             Self::Pixel(_) => None,
         }
     }
 
-    /// Its pixels, row by row: red, green, blue, alpha, the colours premultiplied.
-    pub(super) fn pixels(&self) -> Result<Vec<[u8; 4]>> {
+    /// Its pixels, row by row: red, green, blue, alpha, the colours premultiplied. `told`: what was told of its numbers.
+    pub(super) fn pixels(&self, told: Option<Representation>) -> Result<Vec<[u8; 4]>> {
         match self {
             Self::Pixel(pixel) => Ok(vec![*pixel]),
+            Self::Dmabuf(dmabuf) => dmabuf.read(told),
             Self::Shm {
                 pool,
                 offset,

@@ -75,11 +75,13 @@ impl State {
         node.scale = changes.scale.unwrap_or(node.scale);
         node.source = changes.source.unwrap_or(node.source);
         node.destination = changes.destination.unwrap_or(node.destination);
+        node.representation = changes.representation.unwrap_or(node.representation);
         if let Some(input) = changes.input {
             node.input = input;
         }
         self.discard(id, superseded);
         self.check(id);
+        self.check_representation(id);
         if self.releases == Releases::WhenReplaced {
             self.release_held(id);
         }

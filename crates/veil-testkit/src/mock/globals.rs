@@ -1,6 +1,8 @@
 //! The globals that a test may choose from.
 
+use wayland_protocols::wp::color_representation::v1::server::wp_color_representation_manager_v1::WpColorRepresentationManagerV1;
 use wayland_protocols::wp::fractional_scale::v1::server::wp_fractional_scale_manager_v1::WpFractionalScaleManagerV1;
+use wayland_protocols::wp::linux_dmabuf::zv1::server::zwp_linux_dmabuf_v1::ZwpLinuxDmabufV1;
 use wayland_protocols::wp::presentation_time::server::wp_presentation::WpPresentation;
 use wayland_protocols::wp::single_pixel_buffer::v1::server::wp_single_pixel_buffer_manager_v1::WpSinglePixelBufferManagerV1;
 use wayland_protocols::wp::viewporter::server::wp_viewporter::WpViewporter;
@@ -37,9 +39,11 @@ macro_rules! globals {
             /// All of them.
             pub const ALL: &[Self] = &[$(Self::$name),+];
 
-            fn create(self, display: &DisplayHandle) -> GlobalId {
+            fn create(self, display: &DisplayHandle, version: Option<u32>) -> GlobalId {
                 match self {
-                    $(Self::$name => display.create_global::<State, $interface, ()>($version, ()),)+
+                    $(Self::$name => {
+                        display.create_global::<State, $interface, ()>(version.unwrap_or($version), ())
+                    })+
                 }
             }
         }
@@ -55,7 +59,7 @@ macro_rules! globals {
             ) {
                 let bound = init.init(resource, ());
                 state.bound.push((<$interface>::interface().name.to_owned(), bound.version()));
-                $(($bound)(&bound);)?
+                $(($bound)(state, &bound);)?
             }
         })+
     };
@@ -67,14 +71,14 @@ globals! {
     /// `wl_subcompositor`.
     Subcompositor: WlSubcompositor = 1;
     /// `wl_shm`, with the two formats that it must have.
-    Shm: WlShm = 1, |shm: &WlShm| {
+    Shm: WlShm = 1, |_: &mut State, shm: &WlShm| {
         shm.format(wl_shm::Format::Argb8888);
         shm.format(wl_shm::Format::Xrgb8888);
     };
     /// `wp_viewporter`.
     Viewporter: WpViewporter = 1;
     /// `wp_presentation`.
-    Presentation: WpPresentation = 1, |presentation: &WpPresentation| presentation.clock_id(MONOTONIC);
+    Presentation: WpPresentation = 1, |_: &mut State, presentation: &WpPresentation| presentation.clock_id(MONOTONIC);
     /// `wp_single_pixel_buffer_manager_v1`.
     SinglePixel: WpSinglePixelBufferManagerV1 = 1;
     /// `wp_fractional_scale_manager_v1`.
@@ -85,11 +89,23 @@ globals! {
     WmBase: XdgWmBase = 3;
     /// `zxdg_output_manager_v1`.
     XdgOutput: ZxdgOutputManagerV1 = 3;
+    /// `zwp_linux_dmabuf_v1`: see [`MockBuilder::dmabuf`](super::MockBuilder::dmabuf).
+    LinuxDmabuf: ZwpLinuxDmabufV1 = 5, |state: &mut State, dmabuf: &ZwpLinuxDmabufV1| {
+        state.tell_modifiers(dmabuf)
+    };
+    /// `wp_color_representation_manager_v1`, for BT.601, 709 and 2020 in both ranges.
+    ColorRepresentation: WpColorRepresentationManagerV1 = 1,
+        |_: &mut State, manager: &WpColorRepresentationManagerV1| State::tell_representations(manager);
+}
+
+impl Global {
+    /// Those that are there only when a test asks for them: a mock has no GPU.
+    pub const UNUSUAL: &[Self] = &[Self::LinuxDmabuf, Self::ColorRepresentation];
 }
 
 impl State {
     pub(super) fn add_global(&mut self, global: Global) {
-        let id = global.create(&self.display);
+        let id = global.create(&self.display, self.versions.get(&global).copied());
         self.globals.push((global, id));
     }
 

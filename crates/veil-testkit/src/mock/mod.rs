@@ -26,14 +26,17 @@
 
 mod buffer;
 mod commit;
+mod dmabuf;
 mod globals;
 mod layer;
 mod node;
 mod orders;
 mod output;
+mod params;
 mod picture;
 mod record;
 mod refresh;
+mod representation;
 mod seen;
 mod server;
 mod stage;
@@ -42,13 +45,15 @@ mod surface;
 mod viewport;
 mod window;
 
+pub use dmabuf::{MockDmabuf, MockTranche};
 pub use globals::Global;
 pub use output::{Configures, MockOutput};
 pub use record::{Area, Commit, Layer, Role, Surface, SurfaceId};
 pub use refresh::{Pace, Releases};
+pub use representation::Representation;
 pub use stage::Stage;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -66,6 +71,8 @@ pub struct MockBuilder {
     outputs: Vec<MockOutput>,
     globals: BTreeSet<Global>,
     releases: Releases,
+    dmabuf: MockDmabuf,
+    versions: BTreeMap<Global, u32>,
 }
 
 impl MockBuilder {
@@ -75,7 +82,25 @@ impl MockBuilder {
         self
     }
 
-    /// Without a global: all are there unless one is left out.
+    /// With a global that is not there unless it is asked for.
+    pub fn with(mut self, global: Global) -> Self {
+        self.globals.insert(global);
+        self
+    }
+
+    /// With a global in another version.
+    pub fn version(mut self, global: Global, version: u32) -> Self {
+        self.versions.insert(global, version);
+        self.with(global)
+    }
+
+    /// With `zwp_linux_dmabuf_v1`, which takes this.
+    pub fn dmabuf(mut self, dmabuf: MockDmabuf) -> Self {
+        self.dmabuf = dmabuf;
+        self.with(Global::LinuxDmabuf)
+    }
+
+    /// Without a global: all are there unless one is left out, those of [`Global::UNUSUAL`] apart.
     pub fn without(mut self, global: Global) -> Self {
         self.globals.remove(&global);
         self
@@ -94,6 +119,8 @@ impl MockBuilder {
         let display = Display::<State>::new().context("cannot make a Wayland display")?;
         let mut state = State::new(display.handle());
         state.releases = self.releases;
+        state.dmabufs.everywhere = self.dmabuf;
+        state.versions = self.versions;
         for global in self.globals {
             state.add_global(global);
         }
@@ -129,14 +156,18 @@ pub struct Mock {
 impl Mock {
     /// To say what it shall have.
     pub fn builder() -> MockBuilder {
+        let all = Global::ALL.iter().copied();
+        let usual = all.filter(|global| !Global::UNUSUAL.contains(global));
         MockBuilder {
             outputs: Vec::new(),
-            globals: Global::ALL.iter().copied().collect(),
+            globals: usual.collect(),
             releases: Releases::default(),
+            dmabuf: MockDmabuf::default(),
+            versions: BTreeMap::new(),
         }
     }
 
-    /// With all globals, and one output of this size.
+    /// With all usual globals, and one output of this size.
     pub fn start(name: &str, width: u32, height: u32) -> Result<Self> {
         Self::builder()
             .output(MockOutput::new(name, width, height))

@@ -1,5 +1,7 @@
 //! One surface: what is shown, and what waits for a commit.
 
+use drm_fourcc::DrmFormat;
+use wayland_protocols::wp::color_representation::v1::server::wp_color_representation_surface_v1::WpColorRepresentationSurfaceV1;
 use wayland_protocols::wp::fractional_scale::v1::server::wp_fractional_scale_v1::WpFractionalScaleV1;
 use wayland_protocols::wp::presentation_time::server::wp_presentation_feedback::WpPresentationFeedback;
 use wayland_protocols::xdg::shell::server::{xdg_surface::XdgSurface, xdg_toplevel::XdgToplevel};
@@ -9,6 +11,7 @@ use wayland_server::protocol::{wl_buffer::WlBuffer, wl_callback::WlCallback, wl_
 
 use super::buffer::Buffer;
 use super::record::{Area, Role, SurfaceId};
+use super::representation::Representation;
 
 /// What requests change, and a commit brings into force.
 #[derive(Debug, Default)]
@@ -22,6 +25,7 @@ pub(super) struct Changes {
     pub(super) destination: Option<Option<(i32, i32)>>,
     pub(super) callbacks: Vec<WlCallback>,
     pub(super) feedback: Vec<WpPresentationFeedback>,
+    pub(super) representation: Option<Option<Representation>>,
 }
 
 /// How the compositor reaches the client's object for a surface's role.
@@ -60,6 +64,8 @@ pub(super) struct Node {
     pub(super) fractional: Option<WpFractionalScaleV1>,
     /// It knows which output it is on.
     pub(super) entered: bool,
+    pub(super) representation: Option<Representation>,
+    pub(super) represents: Option<WpColorRepresentationSurfaceV1>,
 }
 
 impl Node {
@@ -86,6 +92,8 @@ impl Node {
             acknowledged: false,
             fractional: None,
             entered: false,
+            representation: None,
+            represents: None,
         }
     }
 
@@ -120,6 +128,7 @@ impl Changes {
             && self.destination.is_none()
             && self.callbacks.is_empty()
             && self.feedback.is_empty()
+            && self.representation.is_none()
     }
 
     /// Lays newer changes over these. A buffer that will never be shown now is returned.
@@ -135,6 +144,7 @@ impl Changes {
         self.scale = newer.scale.or(self.scale);
         self.source = newer.source.or(self.source);
         self.destination = newer.destination.or(self.destination);
+        self.representation = newer.representation.or(self.representation);
         self.callbacks.extend(newer.callbacks);
         for feedback in self.feedback.drain(..) {
             feedback.discarded();
@@ -146,6 +156,13 @@ impl Changes {
 
 pub(super) fn size_of(buffer: &WlBuffer) -> Option<(i32, i32)> {
     buffer.data::<Buffer>().map(Buffer::size)
+}
+
+pub(super) fn format_of(buffer: &WlBuffer) -> Option<DrmFormat> {
+    match buffer.data::<Buffer>()? {
+        Buffer::Dmabuf(dmabuf) => Some(dmabuf.format),
+        _ => None,
+    }
 }
 
 pub(super) fn memory_of(buffer: &WlBuffer) -> Option<u64> {

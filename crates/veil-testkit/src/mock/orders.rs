@@ -7,7 +7,8 @@ use anyhow::{Context, Result, bail};
 use wayland_server::Resource;
 use wayland_server::backend::DisconnectReason;
 
-use super::{Configures, Global, Mock, MockOutput, Pace, Releases};
+use super::state::State;
+use super::{Configures, Global, Mock, MockDmabuf, MockOutput, Pace, Releases, SurfaceId};
 
 /// What it can be told to do.
 impl Mock {
@@ -116,6 +117,21 @@ impl Mock {
                 state.release_held(id);
             }
         });
+    }
+
+    /// Takes this in dmabufs from now on, and tells everybody who has nothing of its own.
+    pub fn set_dmabuf(&self, dmabuf: MockDmabuf) {
+        self.shared.with(|state| state.set_dmabuf(None, dmabuf));
+    }
+
+    /// Takes this in dmabufs on one surface from now on, and tells it.
+    pub fn set_surface_dmabuf(&self, surface: SurfaceId, dmabuf: MockDmabuf) {
+        self.shared.with(|state| state.set_dmabuf(Some(surface), dmabuf));
+    }
+
+    /// Answers all that was asked for by `zwp_linux_buffer_params_v1.create`.
+    pub fn answer_creations(&self) {
+        self.shared.with(State::answer_creations);
     }
 
     /// Does not read its clients' requests any more, while it goes on sending; or reads again.

@@ -63,7 +63,7 @@ fn draw_surface(image: &mut RgbImage, node: &Node, at: (i32, i32), scale: (f64, 
     else {
         return Ok(());
     };
-    let pixels = buffer.pixels()?;
+    let pixels = buffer.pixels(node.representation)?;
     let (buffer_w, buffer_h) = buffer.size();
     let (content_w, content_h) = node.content_size().unwrap_or((1, 1));
     let [source_x, source_y, source_w, source_h] =

@@ -1,6 +1,9 @@
 //! What a [`Mock`](super::Mock) has seen its client do.
 
+use drm_fourcc::DrmFormat;
 use std::time::Instant;
+
+use super::Representation;
 
 /// Names a surface; never used again for another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -89,6 +92,10 @@ pub struct Surface {
     pub feedback: usize,
     /// Buffers that it does not show any more and that were not released.
     pub held: usize,
+    /// Format and modifier of the dmabuf that it shows; `None` if it shows none.
+    pub format: Option<DrmFormat>,
+    /// What was told of its numbers.
+    pub representation: Option<Representation>,
 }
 
 /// One `wl_surface.commit`.

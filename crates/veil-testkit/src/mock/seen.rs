@@ -83,6 +83,16 @@ impl Mock {
         self.shared.look(|state| state.buffers.len())
     }
 
+    /// By which requests of `zwp_linux_buffer_params_v1` buffers were asked for, in order: `create` or `create_immed`.
+    pub fn created(&self) -> Vec<&'static str> {
+        self.shared.look(|state| state.created.clone())
+    }
+
+    /// How many `create` wait for [`Mock::answer_creations`].
+    pub fn creations(&self) -> usize {
+        self.shared.look(|state| state.creations.len())
+    }
+
     /// Which globals were bound, outputs apart, with their versions, in order.
     pub fn bound(&self) -> Vec<(String, u32)> {
         self.shared.look(|state| state.bound.clone())

@@ -8,9 +8,11 @@ use wayland_server::backend::{ClientId, GlobalId};
 use wayland_server::protocol::{wl_buffer::WlBuffer, wl_surface::WlSurface};
 use wayland_server::{Client, DisplayHandle};
 
+use super::dmabuf::Dmabufs;
 use super::globals::Global;
-use super::node::{Handle, Node, memory_of, size_of};
+use super::node::{Handle, Node, format_of, memory_of, size_of};
 use super::output::{Configures, Screen};
+use super::params::Creation;
 use super::record::{Commit, Role, Surface, SurfaceId};
 use super::refresh::Releases;
 
@@ -23,6 +25,13 @@ pub(super) struct State {
     pub(super) ended: Vec<ClientId>,
     pub(super) globals: Vec<(Global, GlobalId)>,
     pub(super) bound: Vec<(String, u32)>,
+    /// Versions that are other than usual.
+    pub(super) versions: BTreeMap<Global, u32>,
+    pub(super) dmabufs: Dmabufs,
+    /// What waits for [`Mock::answer_creations`](super::Mock::answer_creations).
+    pub(super) creations: Vec<Creation>,
+    /// By which requests buffers of dmabufs were asked for.
+    pub(super) created: Vec<&'static str>,
     pub(super) screens: Vec<Screen>,
     pub(super) surfaces: BTreeMap<SurfaceId, Node>,
     pub(super) buffers: Vec<WlBuffer>,
@@ -46,6 +55,10 @@ impl State {
             ended: Vec::new(),
             globals: Vec::new(),
             bound: Vec::new(),
+            versions: BTreeMap::new(),
+            dmabufs: Dmabufs::default(),
+            creations: Vec::new(),
+            created: Vec::new(),
             screens: Vec::new(),
             surfaces: BTreeMap::new(),
             buffers: Vec::new(),
@@ -77,6 +90,7 @@ impl State {
     /// A surface is gone: what it had is let go.
     pub(super) fn remove_surface(&mut self, id: SurfaceId) {
         self.leave_parent(id);
+        self.dmabufs.own.retain(|(known, _)| *known != id);
         let Some(node) = self.surfaces.remove(&id) else {
             return;
         };
@@ -214,6 +228,8 @@ impl State {
             callbacks: node.callbacks.len(),
             feedback: node.feedback.len(),
             held: node.held.len(),
+            format: node.buffer.as_ref().and_then(format_of),
+            representation: node.representation,
         })
     }
 }

@@ -174,8 +174,9 @@ impl Buffers {
     /// A buffer that was asked for has come.
     pub(crate) fn created(&mut self, target: u64, buffer: WlBuffer) {
         match self.known.iter_mut().find(|known| known.id == target) {
-            Some(known) => known.buffer = Some(buffer),
-            None => buffer.destroy(),
+            Some(known) if known.buffer.is_none() => known.buffer = Some(buffer),
+            // Nobody waits for it; or it was asked for twice, by a surface that is gone and by its successor.
+            _ => buffer.destroy(),
         }
     }
 

@@ -93,7 +93,9 @@ impl Dispatch2<ZwpLinuxDmabufFeedbackV1, Desktop> for FeedbackOf {
             Event::FormatTable { fd, size } => match read_table(fd, size) {
                 Ok(table) => pending.table = table,
                 Err(error) => {
-                    tracing::warn!("the compositor's table of dmabuf formats cannot be read: {error}")
+                    tracing::warn!("the compositor's table of dmabuf formats cannot be read: {error}");
+                    // Indices into another table mean other pairs.
+                    pending.table = Vec::new();
                 }
             },
             Event::MainDevice { device: bytes } => pending.told.device = device(&bytes),

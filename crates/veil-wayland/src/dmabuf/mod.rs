@@ -192,7 +192,14 @@ impl Desktop {
         match of {
             None => {
                 self.globals.dmabufs.everywhere = feedback;
-                self.support_changed_everywhere();
+                let others = self
+                    .surfaces
+                    .iter()
+                    .filter(|(_, on)| on.tree.feedback().is_none());
+                let ids: Vec<_> = others.map(|(id, _)| *id).collect();
+                for id in ids {
+                    self.push(Event::SupportChanged(id));
+                }
             }
             Some(id) => {
                 if let Some(surface) = self.surfaces.get_mut(&id)
