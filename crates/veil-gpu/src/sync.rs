@@ -43,7 +43,8 @@ impl SyncSupport {
         let has = |feature| properties.external_semaphore_features.contains(feature);
         Self {
             import: has(vk::ExternalSemaphoreFeatureFlags::IMPORTABLE),
-            export: has(vk::ExternalSemaphoreFeatureFlags::EXPORTABLE),
+            // The CPU's driver lists it, and waits without end until the work is done.
+            export: has(vk::ExternalSemaphoreFeatureFlags::EXPORTABLE) && !device.info().software,
         }
     }
 }
