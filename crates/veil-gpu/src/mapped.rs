@@ -50,8 +50,8 @@ impl MappedBuffer {
     ) -> Result<Self, MappedBufferError> {
         let vulkan = |error| MappedBufferError::Vulkan { size, error };
         let info = vk::BufferCreateInfo::default().size(size as u64).usage(usage);
-        // SAFETY: the size is not 0 (VUID-VkBufferCreateInfo-size-00912), and `buffer` destroys what is made.
         let raw = device
+            // SAFETY: the size is not 0 (VUID-VkBufferCreateInfo-size-00912), and `buffer` destroys what is made.
             .call(|raw| unsafe { raw.create_buffer(&info, None) })
             .map_err(vulkan)?;
         let mut buffer = Self {
@@ -73,10 +73,10 @@ impl MappedBuffer {
             .allocate(&desc)
             .map_err(|error| MappedBufferError::Memory { size, error })?;
         let allocation = buffer.allocation.insert(allocation);
-        // SAFETY: memory of a kind that the buffer takes, at an offset that it is aligned to, as the allocator was
-        // asked (VUID-vkBindBufferMemory-memory-01035, -memoryOffset-01036); bound once (-buffer-07459), freed after the
-        // buffer.
         device
+            // SAFETY: memory of a kind that the buffer takes, at an offset that it is aligned to, as the allocator was
+            // asked (VUID-vkBindBufferMemory-memory-01035, -memoryOffset-01036); bound once (-buffer-07459), freed after the
+            // buffer.
             .call(|of| unsafe { of.bind_buffer_memory(raw, allocation.memory(), allocation.offset()) })
             .map_err(vulkan)?;
         Ok(buffer)

@@ -61,8 +61,8 @@ impl SharedImage {
         device: &Arc<Device>,
         info: &vk::ImageCreateInfo<'_>,
     ) -> Result<Self, SharedImageError> {
-        // SAFETY: as the caller says.
         let image = device
+            // SAFETY: as the caller says.
             .call(|raw| unsafe { raw.create_image(info, None) })
             .map_err(refused("an image"))?;
         Ok(Self {
@@ -90,9 +90,9 @@ impl SharedImage {
     pub(crate) fn import(&mut self, dmabuf: BorrowedFd<'_>) -> Result<(), SharedImageError> {
         let memory_fd = self.device.memory_fd().ok_or(SharedImageError::NotShared)?;
         let mut properties = vk::MemoryFdPropertiesKHR::default();
-        // SAFETY: the descriptor is open, and the handle type is not OPAQUE_FD
-        // (VUID-vkGetMemoryFdPropertiesKHR-fd-00673, -handleType-00674).
         self.device
+            // SAFETY: the descriptor is open, and the handle type is not OPAQUE_FD
+            // (VUID-vkGetMemoryFdPropertiesKHR-fd-00673, -handleType-00674).
             .call(|_| unsafe {
                 memory_fd.get_memory_fd_properties(DMA_BUF, dmabuf.as_raw_fd(), &mut properties)
             })
@@ -139,20 +139,20 @@ impl SharedImage {
     }
 
     fn allocate(&mut self, info: &vk::MemoryAllocateInfo<'_>) -> Result<(), SharedImageError> {
-        // SAFETY: the memory is dedicated to the image and of its size
-        // (VUID-VkMemoryDedicatedAllocateInfo-image-02964, -01878), of a kind that both the image and, when imported, the
-        // descriptor take (VUID-VkMemoryAllocateInfo-memoryTypeIndex-00648); it is given once.
         self.memory = self
             .device
+            // SAFETY: the memory is dedicated to the image and of its size
+            // (VUID-VkMemoryDedicatedAllocateInfo-image-02964, -01878), of a kind that both the image and, when imported, the
+            // descriptor take (VUID-VkMemoryAllocateInfo-memoryTypeIndex-00648); it is given once.
             .call(|raw| unsafe { raw.allocate_memory(info, None) })
             .map_err(refused("memory for an image"))?;
         Ok(())
     }
 
     fn bind(&self) -> Result<(), SharedImageError> {
-        // SAFETY: the memory is dedicated to this image, begins with it, and was not bound before
-        // (VUID-vkBindImageMemory-memory-02628, -image-07460).
         self.device
+            // SAFETY: the memory is dedicated to this image, begins with it, and was not bound before
+            // (VUID-vkBindImageMemory-memory-02628, -image-07460).
             .call(|raw| unsafe { raw.bind_image_memory(self.image, self.memory, 0) })
             .map_err(refused("binding an image's memory"))
     }
@@ -164,9 +164,9 @@ impl SharedImage {
             .view_type(vk::ImageViewType::TYPE_2D)
             .format(format)
             .subresource_range(WHOLE);
-        // SAFETY: the image has memory (VUID-VkImageViewCreateInfo-image-01020) and this format (-image-01762).
         self.view = self
             .device
+            // SAFETY: the image has memory (VUID-VkImageViewCreateInfo-image-01020) and this format (-image-01762).
             .call(|raw| unsafe { raw.create_image_view(&info, None) })
             .map_err(refused("an image's view"))?;
         Ok(())

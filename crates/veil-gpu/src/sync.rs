@@ -95,9 +95,9 @@ impl Semaphore {
             .flags(vk::SemaphoreImportFlags::TEMPORARY)
             .handle_type(SYNC_FD)
             .fd(fence.as_raw_fd());
-        // SAFETY: a sync file, put in temporarily as its kind must be (VUID-VkImportSemaphoreFdInfoKHR-handleType-07307),
-        // into a semaphore that nothing waits for, as the caller says (VUID-vkImportSemaphoreFdKHR-semaphore-01142).
         self.device
+            // SAFETY: a sync file, put in temporarily as its kind must be (VUID-VkImportSemaphoreFdInfoKHR-handleType-07307),
+            // into a semaphore that nothing waits for, as the caller says (VUID-vkImportSemaphoreFdKHR-semaphore-01142).
             .call(|_| unsafe { functions.import_semaphore_fd(&info) })?;
         // Vulkan owns it now.
         let _ = fence.into_raw_fd();
@@ -116,9 +116,9 @@ impl Semaphore {
         let info = vk::SemaphoreGetFdInfoKHR::default()
             .semaphore(self.raw)
             .handle_type(SYNC_FD);
-        // SAFETY: as the caller says (VUID-VkSemaphoreGetFdInfoKHR-handleType-01132, -01135, -03254).
         let fd = self
             .device
+            // SAFETY: as the caller says (VUID-VkSemaphoreGetFdInfoKHR-handleType-01132, -01135, -03254).
             .call(|_| unsafe { functions.get_semaphore_fd(&info) })?;
         // SAFETY: what is not -1 is new, and ours.
         Ok((fd >= 0).then(|| unsafe { OwnedFd::from_raw_fd(fd) }))

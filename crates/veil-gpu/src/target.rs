@@ -199,9 +199,9 @@ fn layout(
     let (modifier, count) = match device.modifiers() {
         Some(functions) => {
             let mut chosen = vk::ImageDrmFormatModifierPropertiesEXT::default();
-            // SAFETY: the image was made with a list of modifiers
-            // (VUID-vkGetImageDrmFormatModifierPropertiesEXT-image-02272).
             device
+                // SAFETY: the image was made with a list of modifiers
+                // (VUID-vkGetImageDrmFormatModifierPropertiesEXT-image-02272).
                 .call(|_| unsafe {
                     functions.get_image_drm_format_modifier_properties(image.raw(), &mut chosen)
                 })

@@ -31,9 +31,9 @@ impl CommandPool {
         let info = vk::CommandBufferAllocateInfo::default()
             .command_pool(self.raw)
             .command_buffer_count(1);
-        // SAFETY: the recorder has the pool, and is used by one thread at a time; the buffer goes with the pool.
         let buffers = self
             .device
+            // SAFETY: the recorder has the pool, and is used by one thread at a time; the buffer goes with the pool.
             .call(|raw| unsafe { raw.allocate_command_buffers(&info) })?;
         buffers.first().copied().ok_or(vk::Result::ERROR_UNKNOWN)
     }
@@ -135,13 +135,13 @@ impl Slot {
     /// Records anew.
     pub(super) fn record(&mut self, record: impl FnOnce(vk::CommandBuffer)) -> VkResult<()> {
         let info = vk::CommandBufferBeginInfo::default().flags(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT);
-        // SAFETY: the buffer is not pending, and its pool allows it to be reset, which this does
-        // (VUID-vkBeginCommandBuffer-commandBuffer-00049, -00050).
         self.device
+            // SAFETY: the buffer is not pending, and its pool allows it to be reset, which this does
+            // (VUID-vkBeginCommandBuffer-commandBuffer-00049, -00050).
             .call(|raw| unsafe { raw.begin_command_buffer(self.commands, &info) })?;
         record(self.commands);
-        // SAFETY: it is being recorded (VUID-vkEndCommandBuffer-commandBuffer-00059).
         self.device
+            // SAFETY: it is being recorded (VUID-vkEndCommandBuffer-commandBuffer-00059).
             .call(|raw| unsafe { raw.end_command_buffer(self.commands) })
     }
 
@@ -153,8 +153,8 @@ impl Slot {
         source: Option<&Arc<PlaneImages>>,
         target: &Arc<TargetImage>,
     ) -> VkResult<()> {
-        // SAFETY: no work of the fence is pending (VUID-vkResetFences-pFences-01123).
         self.device
+            // SAFETY: no work of the fence is pending (VUID-vkResetFences-pFences-01123).
             .call(|raw| unsafe { raw.reset_fences(&[self.fence]) })?;
         let mut semaphores = [vk::Semaphore::null(); WAITS];
         for (to, semaphore) in semaphores.iter_mut().zip(&self.waits[..waits]) {
