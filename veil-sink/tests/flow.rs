@@ -315,6 +315,7 @@ impl Presenter for Fickle {
         Arc::new(Capabilities {
             generation: asked.min(1),
             demand: demand(FitMode::Stretch, side, side),
+            dmabuf: None,
         })
     }
 
