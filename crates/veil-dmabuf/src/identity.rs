@@ -50,6 +50,12 @@ impl Identity {
         })
     }
 
+    /// Whether two planes, by their indices, lie in one dmabuf.
+    pub fn same_memory(&self, a: usize, b: usize) -> bool {
+        let of = |plane: usize| (self.planes[plane].device, self.planes[plane].inode);
+        of(a) == of(b)
+    }
+
     /// Whether all planes lie in one dmabuf.
     pub fn is_one(&self) -> bool {
         let used = self.planes.iter().filter(|plane| plane.inode != 0);

@@ -9,7 +9,7 @@ use crate::{
 };
 use ash::vk;
 use drm_fourcc::{DrmFormat, DrmFourcc, DrmModifier};
-use std::{fmt, sync::Arc};
+use std::{fmt, mem::ManuallyDrop, sync::Arc, time::Duration};
 use veil_frame::{BorrowedDmabuf, Planes, Size, Spec};
 
 /// A stream cannot be converted, or a frame could not be.
@@ -33,20 +33,46 @@ pub enum ConverterError {
     /// A frame could not be submitted.
     #[error(transparent)]
     Submit(#[from] SubmitError),
+    /// It is of another size than the stream.
+    #[error("a picture of {given} pixels came in a stream of {wanted}")]
+    Picture {
+        /// Its size.
+        given: Size,
+        /// The stream's.
+        wanted: Size,
+    },
+    /// The target is not one of [`Converter::target`]'s.
+    #[error(
+        "a target of {given} pixels in {fourcc} is none of this conversion, which draws {wanted} in {wanted_fourcc}"
+    )]
+    OtherTarget {
+        /// Its size.
+        given: Size,
+        /// Its format.
+        fourcc: DrmFourcc,
+        /// The conversion's size.
+        wanted: Size,
+        /// The conversion's format.
+        wanted_fourcc: DrmFourcc,
+    },
 }
 
 /// Converts the frames of one stream.
 pub struct Converter {
-    // First: it waits for what the device does with the others.
     recorder: Recorder,
-    conversion: Conversion,
-    importer: Importer,
-    upload: Option<Upload>,
+    parts: ManuallyDrop<Parts>,
     pipelines: Arc<Pipelines>,
     spec: Spec,
     canvas: Size,
     fourcc: DrmFourcc,
     modifiers: Vec<DrmModifier>,
+}
+
+/// What frames in flight use; kept for ever if they never end.
+struct Parts {
+    conversion: Conversion,
+    importer: Importer,
+    upload: Option<Upload>,
 }
 
 impl fmt::Debug for Converter {
@@ -79,11 +105,15 @@ impl Converter {
             _ => vk::Format::R8G8B8A8_UNORM,
         };
         let device = pipelines.device();
-        Ok(Self {
-            recorder: Recorder::new(device, slots)?,
-            conversion: Conversion::new(pipelines, spec, canvas, format, slots)?,
+        let recorder = Recorder::new(device, slots)?;
+        let parts = Parts {
+            conversion: Conversion::new(pipelines, spec, canvas, format, recorder.slots())?,
             importer: Importer::new(device),
             upload: None,
+        };
+        Ok(Self {
+            recorder,
+            parts: ManuallyDrop::new(parts),
             pipelines: Arc::clone(pipelines),
             spec: *spec,
             canvas,
@@ -103,7 +133,8 @@ impl Converter {
     }
 
     /// Has the device convert a frame in dmabufs into one of the targets. Nothing is copied, and for a buffer that came
-    /// before nothing is allocated.
+    /// before nothing is allocated. The frame must stay as it is until this is [finished](Self::finished): decoders that
+    /// wait for the fences in a dmabuf see to that by themselves, V4L2 does not.
     ///
     /// # Errors
     /// [`ConverterError`] says what went wrong; then the target is as it was, or half drawn.
@@ -112,14 +143,22 @@ impl Converter {
         source: &BorrowedDmabuf<'_>,
         target: &Arc<TargetImage>,
     ) -> Result<Submitted, ConverterError> {
-        let images = self.importer.import(source, self.spec.format)?;
-        let conversion = &self.conversion;
+        self.check(target)?;
+        if source.size != self.spec.stored {
+            return Err(ConverterError::Picture {
+                given: source.size,
+                wanted: self.spec.stored,
+            });
+        }
+        let parts = &mut *self.parts;
+        let images = parts.importer.import(source, self.spec.format)?;
+        let conversion = &parts.conversion;
         let submitted = self
             .recorder
             .frame(Source::Dmabuf(&images), target, |commands, slot| {
                 // SAFETY: the recorder is recording, waited for the slot's last frame, and holds images and target until
-                // this one has finished. The images are of the specification's format, of which the importer has seen
-                // that no plane is smaller than the picture says; the target is one of `target`'s.
+                // this one has finished. The images are of the specification's format and size, and the target is what
+                // the conversion was made for, as was checked.
                 unsafe { conversion.record(commands, slot, images.views(), target.view()) };
             })?;
         Ok(submitted)
@@ -134,27 +173,43 @@ impl Converter {
         planes: &Planes<'_>,
         target: &Arc<TargetImage>,
     ) -> Result<(u64, Submitted), ConverterError> {
-        let upload = match &mut self.upload {
+        self.check(target)?;
+        let slot = self.recorder.next_slot()?;
+        let parts = &mut *self.parts;
+        let upload = match &mut parts.upload {
             Some(upload) => upload,
-            None => self.upload.insert(Upload::new(
+            none => none.insert(Upload::new(
                 self.pipelines.device(),
                 self.spec.format,
                 self.spec.stored,
                 self.recorder.slots(),
             )?),
         };
-        let (conversion, mut written) = (&self.conversion, Ok(0));
+        let written = upload.write(slot, planes)?;
+        let (conversion, upload) = (&parts.conversion, &*upload);
         let submitted = self.recorder.frame(Source::Device, target, |commands, slot| {
-            written = upload.write(slot, planes);
             // SAFETY: the recorder is recording, waited for the slot's last frame, and holds the target until this one has
-            // finished; the uploaded images live as long as the recorder. They are of the specification's format and
-            // size; the target is one of `target`'s.
+            // finished; the uploaded images live as long as that takes. They are of the specification's format and
+            // size; the target is what the conversion was made for, as was checked.
             unsafe {
                 upload.record(commands, slot);
                 conversion.record(commands, slot, upload.views(), target.view());
             }
         })?;
-        Ok((written?, submitted))
+        Ok((written, submitted))
+    }
+
+    fn check(&self, target: &TargetImage) -> Result<(), ConverterError> {
+        let fourcc = target.dmabuf().format.code;
+        if (target.size(), fourcc) == (self.canvas, self.fourcc) {
+            return Ok(());
+        }
+        Err(ConverterError::OtherTarget {
+            given: target.size(),
+            fourcc,
+            wanted: self.canvas,
+            wanted_fourcc: self.fourcc,
+        })
     }
 
     /// Whether a frame has been converted, so that its source may be given back.
@@ -163,5 +218,22 @@ impl Converter {
     /// Where the device was lost.
     pub fn finished(&mut self, serial: u64) -> Result<bool, ConverterError> {
         Ok(self.recorder.finished(serial)?)
+    }
+
+    /// Waits for a frame's end; false if `limit` is over before.
+    ///
+    /// # Errors
+    /// Where the device was lost.
+    pub fn wait(&mut self, serial: u64, limit: Duration) -> Result<bool, ConverterError> {
+        Ok(self.recorder.wait(serial, limit)?)
+    }
+}
+
+impl Drop for Converter {
+    fn drop(&mut self) {
+        if self.recorder.end() {
+            // SAFETY: dropped once, here, and not used afterwards.
+            unsafe { ManuallyDrop::drop(&mut self.parts) };
+        }
     }
 }

@@ -17,13 +17,13 @@ pub use planes::PlaneImages;
 use crate::{
     device::Device,
     formats::{are_apart, must_be_apart},
-    identity::Identity,
     shared_memory::SharedImageError,
 };
 use ash::vk;
 use cache::Cache;
 use drm_fourcc::DrmModifier;
 use std::{io, sync::Arc};
+use veil_dmabuf::Identity;
 use veil_frame::{BorrowedDmabuf, PixelFormat, Size};
 
 /// Buffers whose images are kept: more than decoders have.
@@ -107,7 +107,7 @@ pub enum ImportError {
 /// Imports the pictures of one decoder.
 pub struct Importer {
     device: Arc<Device>,
-    cache: Cache<Identity, Arc<PlaneImages>>,
+    cache: Cache<(PixelFormat, Identity), Arc<PlaneImages>>,
     refused: Vec<(PixelFormat, DrmModifier)>,
 }
 
@@ -135,8 +135,9 @@ impl Importer {
         if self.refused.contains(&(format, modifier)) {
             return Err(ImportError::RefusedBefore { format, modifier });
         }
-        let identity = Identity::of(dmabuf, format)?;
-        if let Some(known) = self.cache.get(&identity) {
+        let identity = Identity::of(dmabuf)?;
+        let key = (format, identity);
+        if let Some(known) = self.cache.get(&key) {
             return Ok(Arc::clone(known));
         }
         let images = match self.import_new(dmabuf, format, &identity) {
@@ -148,7 +149,7 @@ impl Importer {
                 return Err(error);
             }
         };
-        self.cache.insert(identity, Arc::clone(&images));
+        self.cache.insert(key, Arc::clone(&images));
         Ok(images)
     }
 
@@ -162,11 +163,11 @@ impl Importer {
         if !self.device.formats().reads(format, modifier) {
             return Err(ImportError::Unsupported { format, modifier });
         }
-        if must_be_apart(format, modifier) && !are_apart(dmabuf, |plane| identity.inode(plane)) {
+        if must_be_apart(format, modifier) && !are_apart(dmabuf, |a, b| identity.same_memory(a, b)) {
             return Err(ImportError::Apart(modifier));
         }
         check::check(&self.device, dmabuf, format)?;
-        PlaneImages::new(&self.device, dmabuf, format, |plane| identity.inode(plane))
+        PlaneImages::new(&self.device, dmabuf, format, identity)
     }
 
     /// Lets go of all images that no frame in flight uses: when the decoder's buffers are others from now on.

@@ -10,14 +10,12 @@ mod converter;
 pub mod device;
 pub mod fault;
 pub mod formats;
-mod identity;
 pub mod import;
 pub mod instance;
 mod mapped;
 mod shared_memory;
 pub mod submit;
 mod sync;
-mod sync_file;
 pub mod target;
 pub mod upload;
 

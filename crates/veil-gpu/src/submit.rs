@@ -13,23 +13,17 @@
 mod barriers;
 mod slot;
 
-use crate::{
-    device::Device,
-    import::PlaneImages,
-    sync::SyncSupport,
-    sync_file::{self, Access},
-    target::TargetImage,
-};
+use crate::{device::Device, import::PlaneImages, sync::SyncSupport, target::TargetImage};
 use ash::vk;
 use barriers::Barriers;
-use rustix::event::PollFlags;
 use slot::{CommandPool, Slot, WAITS};
 use std::{
     io,
-    os::fd::{AsFd, BorrowedFd, OwnedFd},
+    os::fd::{BorrowedFd, OwnedFd},
     sync::Arc,
     time::Duration,
 };
+use veil_dmabuf::fence::{self, Use};
 
 /// How long others may take: a decoder with its frame, a compositor with its screen, the device with a frame.
 const LIMIT: Duration = Duration::from_secs(2);
@@ -62,7 +56,7 @@ fn refused(what: &'static str) -> impl Fn(vk::Result) -> SubmitError {
     move |error| SubmitError::Vulkan { what, error }
 }
 
-fn fence(what: &'static str) -> impl Fn(io::Error) -> SubmitError {
+fn unshared(what: &'static str) -> impl Fn(io::Error) -> SubmitError {
     move |error| SubmitError::Fence { what, error }
 }
 
@@ -132,6 +126,20 @@ impl Recorder {
         self.slots.len()
     }
 
+    /// The device.
+    pub fn device(&self) -> &Arc<Device> {
+        &self.device
+    }
+
+    /// The slot of the next frame, once its last one has finished: for whoever fills buffers of the slot first.
+    ///
+    /// # Errors
+    /// Where that takes longer than two seconds, or the device was lost.
+    pub fn next_slot(&mut self) -> Result<usize, SubmitError> {
+        self.slots[self.next].finish(LIMIT, self.support.export)?;
+        Ok(self.next)
+    }
+
     /// Submits a frame. `record` puts the conversion into the command buffer: it may read the source and write the
     /// target, both in the layout GENERAL, in compute shaders. Its second argument is the slot's index: what was recorded
     /// with the same index before has finished. What the frame needs of source and target is held until then.
@@ -187,10 +195,10 @@ impl Recorder {
         };
         let mut known = true;
         if let Some(dmabuf) = target.fd() {
-            known &= sync_file::attach(dmabuf, file.as_fd(), Access::Write).map_err(fence("a target"))?;
+            known &= fence::import(dmabuf, Use::Write, &file).map_err(unshared("a target"))?;
         }
         for dmabuf in source.iter().flat_map(|planes| planes.dmabufs()) {
-            known &= sync_file::attach(dmabuf, file.as_fd(), Access::Read).map_err(fence("a source"))?;
+            known &= fence::import(dmabuf, Use::Read, &file).map_err(unshared("a source"))?;
         }
         if !known {
             slot.finish(LIMIT, self.support.export)?;
@@ -223,38 +231,37 @@ impl Recorder {
         }
     }
 
-    /// Waits for all frames; false if `limit` is over before. Sources and targets are let go.
+    /// Waits for all frames, at most two seconds each. Sources and targets are let go.
     ///
     /// # Errors
-    /// Where the device was lost.
-    pub fn wait_all(&mut self, limit: Duration) -> Result<bool, SubmitError> {
+    /// Where that takes longer, or the device was lost.
+    pub fn finish_all(&mut self) -> Result<(), SubmitError> {
         for slot in &mut self.slots {
-            match slot.finish(limit, self.support.export) {
-                Ok(()) => {}
-                Err(SubmitError::Late(_)) => return Ok(false),
-                Err(error) => return Err(error),
-            }
+            slot.finish(LIMIT, self.support.export)?;
         }
-        Ok(true)
+        Ok(())
+    }
+
+    /// Ends all frames, and no other comes. False if the device still works on one: then nothing that it uses may be
+    /// freed, ever.
+    pub(crate) fn end(&mut self) -> bool {
+        // Tried again where the wait itself was refused. A lost device finishes nothing, and says so at once.
+        let ended = (0..2).any(|_| self.finish_all().is_ok()) || self.device.lost();
+        if !ended {
+            tracing::error!(
+                "frames on {} do not end; their memory is not given back",
+                self.device.info().name
+            );
+            std::mem::forget(std::mem::take(&mut self.slots));
+            std::mem::forget(self.pool.take());
+        }
+        ended
     }
 }
 
 impl Drop for Recorder {
     fn drop(&mut self) {
-        // Tried again where the wait itself was refused.
-        if (0..2).any(|_| matches!(self.wait_all(LIMIT), Ok(true))) {
-            return;
-        }
-        if self.device.lost() {
-            // It finishes nothing, and says so at once.
-            return;
-        }
-        tracing::error!(
-            "frames on {} do not end; their memory is not given back",
-            self.device.info().name
-        );
-        std::mem::forget(std::mem::take(&mut self.slots));
-        std::mem::forget(self.pool.take());
+        self.end();
     }
 }
 
@@ -262,20 +269,19 @@ impl Drop for Recorder {
 fn wait_for(
     what: &'static str,
     dmabuf: BorrowedFd<'_>,
-    access: Access,
+    before: Use,
     import: &mut impl FnMut(OwnedFd) -> Result<Option<OwnedFd>, vk::Result>,
 ) -> Result<(), SubmitError> {
-    let poll = |file: BorrowedFd<'_>, flags, limit| sync_file::wait(file, flags, limit).map_err(fence(what));
-    let done = match sync_file::export(dmabuf, access).map_err(fence(what))? {
+    let done = match fence::export(dmabuf, before).map_err(unshared(what))? {
         Some(file) => {
             // Most have signalled when a frame comes: then no semaphore is needed.
-            poll(file.as_fd(), PollFlags::IN, Duration::ZERO)?
+            fence::has_signalled(&file).map_err(unshared(what))?
                 || match import(file).map_err(refused("a fence"))? {
                     None => true,
-                    Some(file) => poll(file.as_fd(), PollFlags::IN, LIMIT)?,
+                    Some(file) => fence::wait(&file, LIMIT).map_err(unshared(what))?,
                 }
         }
-        None => poll(dmabuf, access.poll_flags(), LIMIT)?,
+        None => fence::wait_until_usable(dmabuf, before, LIMIT).map_err(unshared(what))?,
     };
     if done {
         Ok(())
@@ -313,7 +319,7 @@ mod tests {
                     if let Some(file) = frame.fence {
                         assert!(support.export);
                         let limit = Duration::from_secs(120);
-                        assert!(sync_file::wait(file, PollFlags::IN, limit).unwrap());
+                        assert!(fence::wait(file, limit).unwrap());
                     }
                     assert!(recorder.finished(serial).unwrap(), "{support:?}");
                 }

@@ -13,6 +13,7 @@ use std::{
     os::fd::{AsFd, BorrowedFd, OwnedFd},
     sync::Arc,
 };
+use veil_dmabuf::Identity;
 use veil_frame::{BorrowedDmabuf, BorrowedPlane, PixelFormat, Size};
 
 /// Images of the planes of one picture, in the memory of whoever made the picture.
@@ -23,12 +24,12 @@ pub struct PlaneImages {
 }
 
 impl PlaneImages {
-    /// Makes them. `inode` tells the planes' dmabufs apart.
+    /// Makes them.
     pub(super) fn new(
         device: &Arc<Device>,
         dmabuf: &BorrowedDmabuf<'_>,
         format: PixelFormat,
-        inode: impl Fn(usize) -> u64,
+        identity: &Identity,
     ) -> Result<Self, ImportError> {
         let modifier = dmabuf.format.modifier;
         let layouts = convert::planes(format, dmabuf.size.w, dmabuf.size.h)
@@ -43,7 +44,7 @@ impl PlaneImages {
                 .map_err(|error| ImportError::Image { plane: index, error })?;
             planes.views[index] = image.view();
             planes.images.push(image);
-            if (0..index).all(|before| inode(before) != inode(index)) {
+            if !(0..index).any(|before| identity.same_memory(before, index)) {
                 planes.dmabufs.push(plane.fd.try_clone_to_owned()?);
             }
         }

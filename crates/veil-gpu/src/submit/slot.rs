@@ -1,9 +1,10 @@
 //! Room for one frame in flight: a command buffer, its fence and its semaphores, and what the frame needs.
 
 use super::{SubmitError, refused, wait_for};
-use crate::{device::Device, import::PlaneImages, sync::Semaphore, sync_file::Access, target::TargetImage};
+use crate::{device::Device, import::PlaneImages, sync::Semaphore, target::TargetImage};
 use ash::{prelude::VkResult, vk};
 use std::{os::fd::OwnedFd, sync::Arc, time::Duration};
+use veil_dmabuf::fence::Use;
 
 /// Semaphores that a frame may wait for: a source's dmabufs, and the target's.
 pub(super) const WAITS: usize = 5;
@@ -124,10 +125,10 @@ impl Slot {
             Ok(None)
         };
         for dmabuf in source.iter().flat_map(|planes| planes.dmabufs()) {
-            wait_for("a source", dmabuf, Access::Read, &mut take)?;
+            wait_for("a source", dmabuf, Use::Read, &mut take)?;
         }
         if let Some(dmabuf) = target.fd() {
-            wait_for("a target", dmabuf, Access::Write, &mut take)?;
+            wait_for("a target", dmabuf, Use::Write, &mut take)?;
         }
         Ok(count)
     }
