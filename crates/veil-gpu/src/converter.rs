@@ -33,7 +33,7 @@ pub enum ConverterError {
     /// A frame could not be submitted.
     #[error(transparent)]
     Submit(#[from] SubmitError),
-    /// It is of another size than the stream.
+    /// It is smaller than the stream's.
     #[error("a picture of {given} pixels came in a stream of {wanted}")]
     Picture {
         /// Its size.
@@ -144,10 +144,12 @@ impl Converter {
         target: &Arc<TargetImage>,
     ) -> Result<Submitted, ConverterError> {
         self.check(target)?;
-        if source.size != self.spec.stored {
+        // It may be larger: decoders write whole blocks.
+        let stored = self.spec.stored;
+        if source.size.w < stored.w || source.size.h < stored.h {
             return Err(ConverterError::Picture {
                 given: source.size,
-                wanted: self.spec.stored,
+                wanted: stored,
             });
         }
         let parts = &mut *self.parts;
@@ -157,8 +159,8 @@ impl Converter {
             .recorder
             .frame(Source::Dmabuf(&images), target, |commands, slot| {
                 // SAFETY: the recorder is recording, waited for the slot's last frame, and holds images and target until
-                // this one has finished. The images are of the specification's format and size, and the target is what
-                // the conversion was made for, as was checked.
+                // this one has finished. The images are of the specification's format and no smaller, and the target is
+                // what the conversion was made for, as was checked.
                 unsafe { conversion.record(commands, slot, images.views(), target.view()) };
             })?;
         Ok(submitted)

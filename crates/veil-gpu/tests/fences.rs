@@ -6,13 +6,20 @@ mod common;
 
 use common::{
     Content, Gpu, Picture, Random,
-    memory::{Layout, Timeline, attach, is_busy, map_mut, place, words},
+    memory::{Layout, map_mut, place, words},
     sharing::{GENEROUS, Stream, plain, sharing_device, target},
 };
 use drm_fourcc::DrmFourcc;
-use std::{os::fd::AsFd, sync::mpsc, thread};
+use std::{
+    os::fd::{AsFd, OwnedFd},
+    sync::mpsc,
+    thread,
+    time::Duration,
+};
+use veil_dmabuf::fence::{self, Use};
 use veil_frame::{Dmabuf, PixelFormat, Size, Spec};
 use veil_gpu::{import::Importer, submit::Source, target::TargetImage};
+use veil_testkit::sw_sync::Timeline;
 
 const FORMAT: PixelFormat = PixelFormat::Nv12;
 const SIZE: Size = Size::new(64, 32);
@@ -20,6 +27,16 @@ const TOGETHER: Layout = Layout {
     apart: false,
     lead: 0,
 };
+
+/// Puts the fence of somebody who uses it so into a picture's dmabuf.
+fn attach(dmabuf: &Dmabuf, fence: &OwnedFd, of: Use) {
+    assert!(fence::import(&dmabuf.planes[0].fd, of, fence).unwrap());
+}
+
+/// Whether a picture's dmabuf has to be waited for.
+fn is_busy(dmabuf: &Dmabuf, before: Use) -> bool {
+    !fence::wait_until_usable(&dmabuf.planes[0].fd, before, Duration::ZERO).unwrap()
+}
 
 fn picture(seed: u64) -> Picture {
     Picture::new(FORMAT, SIZE, 0, Content::Noise, &mut Random(seed))
@@ -41,7 +58,7 @@ fn overwrite(dmabuf: &Dmabuf, picture: &Picture) {
 
 /// Puts a fence into source or target, submits a frame, and changes the source before the fence signals. The target
 /// must have its old pixels until then, and those of the changed source afterwards.
-fn waits(fence_into: impl Fn(&Dmabuf, &TargetImage, &std::os::fd::OwnedFd)) {
+fn waits(fence_into: impl Fn(&Dmabuf, &TargetImage, &OwnedFd)) {
     let gpu = Gpu::on(sharing_device());
     let spec = plain(FORMAT, SIZE);
     let (first, second) = (picture(1), picture(2));
@@ -56,8 +73,8 @@ fn waits(fence_into: impl Fn(&Dmabuf, &TargetImage, &std::os::fd::OwnedFd)) {
     // A third picture: whatever is drawn too early is none of the others.
     overwrite(&source, &picture(3));
 
-    let timeline = Timeline::new();
-    fence_into(&source, &target, &timeline.fence(1));
+    let timeline = Timeline::new().unwrap();
+    fence_into(&source, &target, &timeline.fence(1).unwrap());
     let (recorded, is_recorded) = mpsc::channel();
     thread::scope(|scope| {
         let frame = scope.spawn(|| {
@@ -80,7 +97,7 @@ fn waits(fence_into: impl Fn(&Dmabuf, &TargetImage, &std::os::fd::OwnedFd)) {
         }
         assert!(words(target.dmabuf()) == before, "drawn before the fence");
         overwrite(&source, &second);
-        timeline.step();
+        timeline.advance(1).unwrap();
         frame.join().unwrap();
     });
     assert!(words(target.dmabuf()) == converted(&gpu, &spec, &second));
@@ -90,23 +107,23 @@ fn waits(fence_into: impl Fn(&Dmabuf, &TargetImage, &std::os::fd::OwnedFd)) {
 #[ignore = "needs the test machine"]
 fn a_source_that_is_being_written_is_waited_for() {
     waits(|source, _, fence| {
-        attach(source.planes[0].fd.as_fd(), fence, true);
-        assert!(is_busy(source.planes[0].fd.as_fd(), false));
+        attach(source, fence, Use::Write);
+        assert!(is_busy(source, Use::Read));
     });
 }
 
 #[test]
 #[ignore = "needs the test machine"]
 fn a_target_that_is_being_read_is_waited_for() {
-    waits(|_, target, fence| attach(target.dmabuf().planes[0].fd.as_fd(), fence, false));
+    waits(|_, target, fence| attach(target.dmabuf(), fence, Use::Read));
 }
 
 #[test]
 #[ignore = "needs the test machine"]
 fn both_are_waited_for() {
     waits(|source, target, fence| {
-        attach(target.dmabuf().planes[0].fd.as_fd(), fence, true);
-        attach(source.planes[0].fd.as_fd(), fence, true);
+        attach(target.dmabuf(), fence, Use::Write);
+        attach(source, fence, Use::Write);
     });
 }
 
@@ -120,11 +137,11 @@ fn a_source_that_others_read_is_not_waited_for() {
     let planes = Importer::new(&gpu.device)
         .import(&source.borrow(), FORMAT)
         .unwrap();
-    let timeline = Timeline::new();
-    attach(source.planes[0].fd.as_fd(), &timeline.fence(1), false);
+    let timeline = Timeline::new().unwrap();
+    attach(&source, &timeline.fence(1).unwrap(), Use::Read);
     let drawn = Stream::new(&gpu, &spec, &target, 1).draw(&planes, &target);
     assert!(drawn == converted(&gpu, &spec, &picture(1)));
-    assert!(is_busy(source.planes[0].fd.as_fd(), true));
+    assert!(is_busy(&source, Use::Write));
 }
 
 #[test]
@@ -136,14 +153,14 @@ fn a_fence_that_never_signals_is_an_error() {
     let planes = Importer::new(&gpu.device)
         .import(&source.borrow(), FORMAT)
         .unwrap();
-    let timeline = Timeline::new();
-    attach(source.planes[0].fd.as_fd(), &timeline.fence(1), true);
+    let timeline = Timeline::new().unwrap();
+    attach(&source, &timeline.fence(1).unwrap(), Use::Write);
     let mut stream = Stream::new(&gpu, &plain(FORMAT, SIZE), &target, 1);
     let refused = stream.submit(&planes, &target);
     assert!(
         matches!(refused, Err(veil_gpu::submit::SubmitError::Late(_))),
         "{refused:?}"
     );
-    timeline.step();
+    timeline.advance(1).unwrap();
     stream.recorder.finish_all().unwrap();
 }
