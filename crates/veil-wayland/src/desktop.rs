@@ -9,6 +9,7 @@ use crate::{
     pace::{Held, refresh_period},
     presentation::Witness,
     surface::{Content, Placed, SurfaceError, SurfaceId, VeilSurface, WindowSettings},
+    sync::SyncDevice,
     tree::Commit,
 };
 use drm_fourcc::DrmFormat;
@@ -215,9 +216,12 @@ impl Desktop {
     /// the compositor takes none at all.
     pub fn dmabuf_support(&self, id: impl Into<SurfaceId>) -> Option<DmabufSupport> {
         let surface = self.surfaces.get(&id.into());
-        self.globals
-            .dmabufs
-            .support(surface.and_then(|surface| surface.tree.feedback()))
+        let feedback = surface.and_then(|surface| surface.tree.feedback());
+        let support = self.globals.dmabufs.support(feedback)?;
+        Some(DmabufSupport {
+            explicit_sync: self.globals.sync.is_used(),
+            ..support
+        })
     }
 
     /// Shows the picture that waited for its buffer on a surface.
@@ -237,6 +241,21 @@ impl Desktop {
             Err(error) => {
                 tracing::warn!("cannot show the picture: {error}");
                 self.give_up(id, Some(held));
+            }
+        }
+    }
+
+    /// Makes timelines for `wp_linux_drm_syncobj_v1` with this device, where the compositor has that, instead of its own
+    /// device: for tests.
+    pub fn use_sync_device(&mut self, device: Box<dyn SyncDevice>) {
+        self.globals.sync.use_device(device);
+    }
+
+    /// Lets go of the targets whose release points were reached.
+    pub(crate) fn take_releases(&mut self) {
+        if self.globals.sync.take_event() {
+            for surface in self.surfaces.values_mut() {
+                surface.tree.take_releases();
             }
         }
     }

@@ -109,6 +109,9 @@ impl Display {
         let globals = Globals::bind(&list, &qh, shell).map_err(ConnectError::Missing)?;
         let mut desktop = Desktop::new(&list, &qh, globals);
         queue.roundtrip(&mut desktop).map_err(DisplayError::from)?;
+        // The default feedback is among what has come.
+        let device = desktop.globals.dmabufs.device();
+        desktop.globals.sync.open(device);
         Ok(Self {
             connection,
             queue,
@@ -121,11 +124,18 @@ impl Display {
         self.connection.clone()
     }
 
+    /// What is readable when a buffer was released by way of a timeline: to be watched beside the connection, and followed
+    /// by [`Self::pump`]. `None` where releases come by the connection.
+    pub fn release_event(&self) -> Option<BorrowedFd<'_>> {
+        self.desktop.globals.sync.event()
+    }
+
     /// Reads what has arrived, without waiting, and lets the desktop take note of it.
     ///
     /// # Errors
     /// [`DisplayError`]: the connection has ended, for good.
     pub fn pump(&mut self) -> Result<(), DisplayError> {
+        self.desktop.take_releases();
         loop {
             self.queue.dispatch_pending(&mut self.desktop)?;
             let Some(guard) = self.queue.prepare_read() else {

@@ -1,6 +1,8 @@
 //! What the compositor offers, and which of it veil cannot do without.
 
-use crate::{buffer::Quiet, desktop::Desktop, dmabuf::Dmabufs, presentation::PresentationGlobal};
+use crate::{
+    buffer::Quiet, desktop::Desktop, dmabuf::Dmabufs, presentation::PresentationGlobal, sync::ExplicitSync,
+};
 use smithay_client_toolkit::{
     compositor::CompositorState,
     shell::{wlr_layer::LayerShell, xdg::XdgShell},
@@ -35,6 +37,7 @@ pub(crate) struct Globals {
     pub(crate) single_pixel: Option<WpSinglePixelBufferManagerV1>,
     pub(crate) fractional_scale: Option<WpFractionalScaleManagerV1>,
     pub(crate) dmabufs: Dmabufs,
+    pub(crate) sync: ExplicitSync,
     /// Draws a wallpaper's picture anew only when the surface below it is committed too.
     pub(crate) needs_parent: bool,
 }
@@ -81,6 +84,7 @@ impl Globals {
             single_pixel: globals.bind(qh, 1..=1, Quiet).ok(),
             fractional_scale,
             dmabufs: Dmabufs::bind(globals, qh),
+            sync: ExplicitSync::bind(globals, qh),
             needs_parent,
         })
     }

@@ -21,6 +21,7 @@ mod presentation;
 mod representation;
 mod statistics;
 mod surface;
+mod sync;
 mod tree;
 mod watch;
 
@@ -33,4 +34,5 @@ pub use output::{Output, OutputId};
 pub use smithay_client_toolkit::shell::wlr_layer::Layer;
 pub use statistics::PresentationStats;
 pub use surface::{Content, Placed, SurfaceError, SurfaceId, WindowSettings};
+pub use sync::{SyncDevice, SyncTimeline};
 pub use watch::WaylandWatch;

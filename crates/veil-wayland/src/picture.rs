@@ -4,9 +4,15 @@
 //! each other in one size, and ends when the next has another number of planes than those were made for.
 
 use crate::{
-    buffer::Quiet, desktop::Desktop, globals::Globals, placement::SurfacePlacement,
-    representation::Representation, surface::SurfaceId,
+    buffer::Quiet,
+    desktop::Desktop,
+    globals::Globals,
+    placement::SurfacePlacement,
+    representation::Representation,
+    surface::SurfaceId,
+    sync::{ExplicitSync, SharedTimeline, SurfaceSync},
 };
+use std::io;
 use veil_frame::{Backing, Labels, Target};
 use wayland_client::{
     QueueHandle,
@@ -26,6 +32,7 @@ pub(crate) struct PictureSurface {
     viewport: WpViewport,
     feedback: Option<ZwpLinuxDmabufFeedbackV1>,
     representation: Representation,
+    sync: Option<SurfaceSync>,
     /// Of the dmabuf that it showed last.
     planes: Option<usize>,
 }
@@ -52,6 +59,7 @@ impl PictureSurface {
             viewport,
             feedback,
             representation: Representation::default(),
+            sync: None,
             planes: None,
         }
     }
@@ -66,6 +74,26 @@ impl PictureSurface {
             (Backing::Dmabuf(next), Some(planes)) => next.planes.len() == planes,
             _ => true,
         }
+    }
+
+    /// Says of the dmabuf that is attached next when it may be read, and where its release is to be told.
+    pub(crate) fn set_points(
+        &mut self,
+        sync: &ExplicitSync,
+        qh: &QueueHandle<Desktop>,
+        target: &Target,
+        release: &SharedTimeline,
+    ) -> io::Result<()> {
+        let surface = match &mut self.sync {
+            Some(surface) => surface,
+            None => self.sync.insert(SurfaceSync::new(sync, qh, &self.surface)?),
+        };
+        surface.set_points(target, release)
+    }
+
+    /// What is attached next has no fences beside it: memory that is none of a device's must not.
+    pub(crate) fn set_no_points(&mut self) {
+        self.sync = None;
     }
 
     /// Attaches the buffer of a target, and says what its numbers mean; takes effect with the commit.
@@ -121,6 +149,7 @@ impl Drop for PictureSurface {
     fn drop(&mut self) {
         // Before the surface, or it is inert.
         self.representation.clear();
+        self.sync = None;
         if let Some(feedback) = &self.feedback {
             feedback.destroy();
         }

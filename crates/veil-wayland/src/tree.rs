@@ -20,7 +20,7 @@ use std::{
     os::fd::AsFd,
     time::{Duration, Instant},
 };
-use veil_frame::{FitMode, Presentable, Rgb, Size, TargetPlan};
+use veil_frame::{Backing, FitMode, Presentable, Rgb, Size, TargetPlan};
 use wayland_client::{
     QueueHandle,
     protocol::{wl_buffer::WlBuffer, wl_shm, wl_surface::WlSurface},
@@ -326,13 +326,16 @@ impl Tree {
         token: u64,
         fast: bool,
     ) -> Result<(), SurfaceError> {
-        let Some(buffer) = self.buffers.hold(&content.presentable.target) else {
-            debug_assert!(false, "a picture is committed only when its buffer is ready");
-            return Ok(());
-        };
-        let Presentable { target, labels, .. } = &content.presentable;
-        self.picture
-            .attach(globals, qh, (target.target(), buffer), *labels);
+        if !self.attach_with_points(globals, qh, &content.presentable) {
+            self.picture.set_no_points();
+            let Presentable { target, labels, .. } = &content.presentable;
+            let Some(buffer) = self.buffers.hold(target) else {
+                debug_assert!(false, "a picture is committed only when its buffer is ready");
+                return Ok(());
+            };
+            self.picture
+                .attach(globals, qh, (target.target(), buffer), *labels);
+        }
         let asked = Asked {
             surface: self.id,
             token,
@@ -352,6 +355,41 @@ impl Tree {
             self.parent.commit();
         }
         Ok(())
+    }
+
+    /// Attaches a dmabuf with its fences beside it; false where that is not to be.
+    fn attach_with_points(
+        &mut self,
+        globals: &Globals,
+        qh: &QueueHandle<Desktop>,
+        presentable: &Presentable,
+    ) -> bool {
+        let Presentable { target, labels, .. } = presentable;
+        let is_dmabuf = matches!(target.target().backing, Backing::Dmabuf(_));
+        if !is_dmabuf || !globals.sync.is_used() {
+            return false;
+        }
+        let held = self.buffers.hold_until_point(&globals.sync, qh, target);
+        let attached = held.and_then(|held| {
+            let Some((buffer, release)) = held else {
+                return Ok(false);
+            };
+            self.picture
+                .set_points(&globals.sync, qh, target.target(), release)?;
+            self.picture
+                .attach(globals, qh, (target.target(), buffer), *labels);
+            Ok(true)
+        });
+        attached.unwrap_or_else(|error| {
+            globals.sync.give_up(&error);
+            self.buffers.forget_point(target);
+            false
+        })
+    }
+
+    /// Lets go of the targets whose release points were reached.
+    pub(crate) fn take_releases(&mut self) {
+        self.buffers.take_releases();
     }
 
     /// Puts a new surface above that of the picture, and gives back the old one.

@@ -4,42 +4,66 @@
 //! flow the first two can wait for the third, so the descriptor is not watched: one wake-up a frame instead of three.
 //! After a tenth of a second without a picture it is watched again.
 
+use crate::Display;
 use calloop::{Dispatcher, Interest, LoopHandle, Mode, PostAction, RegistrationToken, generic::Generic};
-use std::time::{Duration, Instant};
+use std::{
+    cell::RefCell,
+    os::fd::OwnedFd,
+    rc::Rc,
+    time::{Duration, Instant},
+};
 use wayland_client::Connection;
 
 /// How long after a picture the descriptor is left alone.
 const FLOWING: Duration = Duration::from_millis(100);
 
-/// Watches the compositor's descriptor in an event loop with the data `D`, or does not.
+/// Watches the compositor's descriptors in an event loop with the data `D`, or does not.
 #[derive(Debug)]
 pub struct WaylandWatch<D> {
     source: Dispatcher<'static, Generic<Connection>, D>,
     token: RegistrationToken,
+    /// Releases that do not come by the connection.
+    releases: Option<RegistrationToken>,
     watching: bool,
     writing: bool,
     flowing_until: Option<Instant>,
 }
 
 impl<D: 'static> WaylandWatch<D> {
-    /// Begins to watch; `readable` is called when there is something to read, or room to write that was waited for.
+    /// Begins to watch a connection, and its releases that come beside it; `readable` is called when there is something to
+    /// read ([`Display::pump`]), or room to write that was waited for.
     ///
     /// # Errors
     /// When the loop cannot watch the descriptor.
     pub fn new(
         handle: &LoopHandle<'static, D>,
-        connection: Connection,
-        mut readable: impl FnMut(&mut D) + 'static,
+        display: &Display,
+        readable: impl FnMut(&mut D) + 'static,
     ) -> calloop::Result<Self> {
-        let source = Generic::new(connection, Interest::READ, Mode::Level);
+        let readable = Rc::new(RefCell::new(readable));
+        let source = Generic::new(display.connection(), Interest::READ, Mode::Level);
+        let tell = Rc::clone(&readable);
         let source = Dispatcher::new(source, move |_, _: &mut _, data: &mut D| {
-            readable(data);
+            tell.borrow_mut()(data);
             Ok(PostAction::Continue)
         });
         let token = handle.register_dispatcher(source.clone())?;
+        let event = display.release_event().map(|event| event.try_clone_to_owned());
+        let releases = match event.transpose()? {
+            Some(event) => {
+                let source: Generic<OwnedFd> = Generic::new(event, Interest::READ, Mode::Level);
+                let told = move |_, _: &mut _, data: &mut D| {
+                    readable.borrow_mut()(data);
+                    Ok(PostAction::Continue)
+                };
+                Some(handle.insert_source(source, told)?)
+            }
+            None => None,
+        };
         Ok(Self {
             source,
             token,
+            releases,
             watching: true,
             writing: false,
             flowing_until: None,
@@ -93,6 +117,11 @@ impl<D: 'static> WaylandWatch<D> {
         } else {
             handle.disable(&self.token)
         };
+        let done = done.and_then(|()| match &self.releases {
+            Some(releases) if watching => handle.enable(releases),
+            Some(releases) => handle.disable(releases),
+            None => Ok(()),
+        });
         match done {
             Ok(()) => self.watching = watching,
             // It stays as it is, which costs wake-ups or, the other way round, ends with the next picture.

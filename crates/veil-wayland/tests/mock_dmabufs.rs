@@ -1,190 +1,18 @@
 //! dmabufs against a mock compositor: what it takes and refuses, buffers and their releases, and what is told of colours.
-//! Memory files stand in for dmabufs.
 
 #![allow(clippy::unwrap_used)]
 
+mod client;
 mod pictures;
 
-use drm_fourcc::{DrmFormat, DrmFourcc, DrmModifier};
-use pictures::{QUARTERS, coding, draw, pixel_format};
-use std::sync::Arc;
-use veil_dmabuf::Linear;
-use veil_frame::{
-    ChromaSite, Colorimetry, FitMode, Labels, Matrix, Picture, Presentable, Range, Rgb, Shown, Siting, Size,
-    Target, TargetPlan, presentable::Released,
+use client::{
+    Client, DEVICE, SIZE, linear, mock, near, picture, picture_of, plain, quarters, rgb, two, with,
 };
-use veil_testkit::mock::{Global, Mock, MockBuilder, MockDmabuf, MockOutput, MockTranche, Releases};
-use veil_testkit::{GENEROUS, wait_until};
-use veil_wayland::{
-    BufferError, Content, Display, Event, Layer, OutputId, Placed, SharedMemory, Shell, SurfaceError,
-    SurfaceId,
-};
-
-const DEVICE: u64 = 0xe280;
-/// Odd, so that chroma has to be rounded up.
-const SIZE: Size = Size::new(61, 35);
-
-fn linear(code: DrmFourcc) -> DrmFormat {
-    with(code, 0)
-}
-
-fn with(code: DrmFourcc, modifier: u64) -> DrmFormat {
-    DrmFormat {
-        code,
-        modifier: DrmModifier::from(modifier),
-    }
-}
-
-fn rgb() -> MockDmabuf {
-    MockDmabuf::new(DEVICE, [linear(DrmFourcc::Xbgr8888)])
-}
-
-fn two() -> MockDmabuf {
-    MockDmabuf::new(DEVICE, [linear(DrmFourcc::Xbgr8888), linear(DrmFourcc::Nv12)])
-}
-
-fn mock(dmabuf: MockDmabuf) -> MockBuilder {
-    Mock::builder()
-        .output(MockOutput::new("DP-1", 640, 360))
-        .dmabuf(dmabuf)
-        .with(Global::ColorRepresentation)
-}
-
-struct Client {
-    mock: Mock,
-    display: Display,
-    events: Vec<Event>,
-    outputs: Vec<OutputId>,
-}
-
-impl Client {
-    /// With a wallpaper on each output.
-    fn new(mock: MockBuilder) -> Self {
-        let mock = mock.start().unwrap();
-        let session = mock.session();
-        let socket = session.runtime_dir().join(session.display());
-        let display = Display::connect_to(Some(socket.as_os_str()), Shell::Layer).unwrap();
-        let mut client = Self {
-            mock,
-            display,
-            events: Vec::new(),
-            outputs: Vec::new(),
-        };
-        client.turn();
-        let desktop = client.display.desktop();
-        client.outputs = desktop.outputs().map(|output| output.id).collect();
-        for id in client.outputs.clone() {
-            client.wallpaper(id);
-        }
-        client
-    }
-
-    fn wallpaper(&mut self, id: OutputId) {
-        let desktop = self.display.desktop();
-        desktop.create_surface(id, Layer::Background, "a test", Rgb::BLACK);
-        self.until("a size", |client| {
-            client.display.desktop_ref().surface_size(id).is_some()
-        });
-    }
-
-    fn turn(&mut self) {
-        self.display.flush().unwrap();
-        self.display.pump().unwrap();
-        while let Some(event) = self.display.desktop().next_event() {
-            self.events.push(event);
-        }
-        self.display.flush().unwrap();
-    }
-
-    fn until(&mut self, what: &str, condition: impl Fn(&Self) -> bool) {
-        wait_until(what, GENEROUS, || {
-            self.turn();
-            condition(self)
-        })
-        .unwrap_or_else(|error| panic!("{error}; {:?}", self.events));
-    }
-
-    fn first(&self) -> SurfaceId {
-        self.outputs[0].into()
-    }
-
-    /// The formats and modifiers that the first surface takes.
-    fn taken(&self) -> Vec<(DrmFourcc, u64)> {
-        let support = self.display.desktop_ref().dmabuf_support(self.first());
-        let formats = support.unwrap().formats.into_iter();
-        formats
-            .map(|format| (format.code, format.modifier.into()))
-            .collect()
-    }
-
-    fn try_show(
-        &mut self,
-        on: SurfaceId,
-        target: &Arc<Target>,
-        token: u64,
-        labels: Option<Labels>,
-    ) -> Result<Placed, SurfaceError> {
-        let content = Content {
-            presentable: Presentable {
-                target: target.share(),
-                plan: TargetPlan::whole(Picture::plain(target.size)),
-                sequence: token,
-                labels,
-            },
-            mode: FitMode::Stretch,
-        };
-        let placed = self.display.desktop().show(on, &content, token);
-        drop(content);
-        self.turn();
-        placed
-    }
-
-    fn show(&mut self, target: &Arc<Target>, token: u64) -> Placed {
-        self.try_show(self.first(), target, token, None).unwrap()
-    }
-
-    fn became(&self, of: u64) -> Option<Shown> {
-        self.events.iter().rev().find_map(|event| match event {
-            Event::Presented { token, shown, .. } if *token == of => Some(*shown),
-            _ => None,
-        })
-    }
-
-    fn until_shown(&mut self, token: u64) {
-        self.until(&format!("picture {token}"), |client| {
-            client.became(token).is_some_and(|shown| shown != Shown::Never)
-        });
-    }
-
-    fn end(mut self) {
-        self.turn();
-        assert_eq!(self.mock.complaints(), Vec::<String>::new());
-    }
-}
-
-fn picture_of(format: DrmFormat, size: Size, colours: [[u8; 3]; 4], coding: Colorimetry) -> Arc<Target> {
-    let pixels = pixel_format(format.code);
-    let linear = Linear::new(pixels, size).unwrap();
-    let mut memory = SharedMemory::new(linear.len).unwrap();
-    draw(memory.bytes_mut(), &linear, (pixels, size), colours, coding);
-    let mut dmabuf = linear.describe(&memory.share().unwrap()).unwrap();
-    dmabuf.format = format;
-    Target::of_dmabuf(dmabuf, Arc::new(Released::default()), None)
-}
-
-fn picture(format: DrmFormat) -> Arc<Target> {
-    picture_of(format, SIZE, QUARTERS, coding(Matrix::Bt601, Range::Limited))
-}
-
-fn quarters(client: &Client, output: &str) -> [[u8; 3]; 4] {
-    let shot = client.mock.picture(output).unwrap();
-    [(160, 90), (480, 90), (160, 270), (480, 270)].map(|(x, y)| shot.pixel(x, y))
-}
-
-fn near(have: [[u8; 3]; 4], want: [[u8; 3]; 4]) -> bool {
-    let mut pairs = have.iter().flatten().zip(want.iter().flatten());
-    pairs.all(|(have, want)| have.abs_diff(*want) <= 2)
-}
+use drm_fourcc::{DrmFourcc, DrmModifier};
+use pictures::{QUARTERS, coding};
+use veil_frame::{ChromaSite, Labels, Shown, Siting};
+use veil_testkit::mock::{Global, MockDmabuf, MockOutput, MockTranche, Releases};
+use veil_wayland::{BufferError, Event, Placed, SurfaceError, SurfaceId};
 
 #[test]
 fn only_what_tranches_name_is_taken_the_best_first() {
@@ -373,21 +201,7 @@ fn another_kind_of_picture_does_not_wait() {
     }));
     let target = picture(linear(DrmFourcc::Xbgr8888));
     client.show(&target, 1);
-    let mut memory = SharedMemory::new(64 * 36 * 4).unwrap();
-    memory.bytes_mut().fill(100);
-    let backing = veil_frame::Backing::Shm {
-        fd: memory.share().unwrap(),
-        len: memory.len(),
-    };
-    let size = Size::new(64, 36);
-    let plain = Target::new(
-        backing,
-        size,
-        256,
-        DrmFourcc::Xrgb8888,
-        Arc::new(Released::default()),
-    );
-    assert_eq!(client.show(&plain, 2), Placed::Committed);
+    assert_eq!(client.show(&plain(100), 2), Placed::Committed);
     assert_eq!(client.became(1), Some(Shown::Never));
     client.until_shown(2);
     // An answer that comes too late changes nothing.

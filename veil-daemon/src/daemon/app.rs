@@ -81,7 +81,7 @@ impl App {
         (loading, control): (Worker<Done>, Worker<Done>),
         ping: Ping,
     ) -> anyhow::Result<Self> {
-        let watch = WaylandWatch::new(&handle, display.connection(), |app: &mut App| app.readable = true)
+        let watch = WaylandWatch::new(&handle, &display, |app: &mut App| app.readable = true)
             .context("cannot watch the connection to the compositor")?;
         let initial = args.spec();
         let mut app = Self {

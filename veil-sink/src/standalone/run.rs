@@ -69,7 +69,7 @@ fn set_up(
     let event_loop: EventLoop<'static, State> =
         EventLoop::try_new().map_err(|error| StandaloneError::Loop(error.to_string()))?;
     let handle = event_loop.handle();
-    let watch = WaylandWatch::new(&handle, display.connection(), |state: &mut State| {
+    let watch = WaylandWatch::new(&handle, &display, |state: &mut State| {
         state.readable = true
     })
     .map_err(|error| StandaloneError::Loop(error.to_string()))?;

@@ -9,11 +9,13 @@ use super::node::{Changes, Handle, memory_of, size_of};
 use super::record::{Commit, Role, SurfaceId};
 use super::refresh::Releases;
 use super::state::State;
+use super::syncobj::release;
 
 impl State {
     /// `wl_surface.commit`.
     pub(super) fn commit(&mut self, id: SurfaceId) {
         let waits = self.is_synchronised(id);
+        self.check_points(id);
         let Some(node) = self.surfaces.get_mut(&id) else {
             return;
         };
@@ -39,7 +41,7 @@ impl State {
             waits,
         });
         if waits {
-            if let Some(Some(replaced)) = node.cached.merge(changes) {
+            if let Some(replaced) = node.cached.merge(changes) {
                 node.held.push(replaced);
             }
         } else {
@@ -59,17 +61,18 @@ impl State {
         node.callbacks.extend(changes.callbacks);
         if let Some(buffer) = changes.buffer {
             if let Some(buffer) = &buffer
-                && node.held.contains(buffer)
+                && node.held.iter().any(|(held, _)| held == buffer)
             {
                 self.complaints.push(format!(
                     "surface {}: a buffer is shown again before it was released",
                     id.0
                 ));
-                node.held.retain(|held| held != buffer);
+                node.held.retain(|(held, _)| held != buffer);
             }
             let replaced = std::mem::replace(&mut node.buffer, buffer);
-            node.held
-                .extend(replaced.filter(|replaced| Some(replaced) != node.buffer.as_ref()));
+            let point = std::mem::replace(&mut node.release, changes.points.release);
+            let replaced = replaced.filter(|replaced| Some(replaced) != node.buffer.as_ref());
+            node.held.extend(replaced.map(|replaced| (replaced, point)));
         }
         node.transform = changes.transform.unwrap_or(node.transform);
         node.scale = changes.scale.unwrap_or(node.scale);
@@ -140,9 +143,7 @@ impl State {
 
     pub(super) fn release_held(&mut self, id: SurfaceId) {
         if let Some(node) = self.surfaces.get_mut(&id) {
-            for buffer in node.held.drain(..) {
-                buffer.release();
-            }
+            node.held.drain(..).for_each(release);
         }
     }
 

@@ -3,6 +3,7 @@
 use wayland_protocols::wp::color_representation::v1::server::wp_color_representation_manager_v1::WpColorRepresentationManagerV1;
 use wayland_protocols::wp::fractional_scale::v1::server::wp_fractional_scale_manager_v1::WpFractionalScaleManagerV1;
 use wayland_protocols::wp::linux_dmabuf::zv1::server::zwp_linux_dmabuf_v1::ZwpLinuxDmabufV1;
+use wayland_protocols::wp::linux_drm_syncobj::v1::server::wp_linux_drm_syncobj_manager_v1::WpLinuxDrmSyncobjManagerV1;
 use wayland_protocols::wp::presentation_time::server::wp_presentation::WpPresentation;
 use wayland_protocols::wp::single_pixel_buffer::v1::server::wp_single_pixel_buffer_manager_v1::WpSinglePixelBufferManagerV1;
 use wayland_protocols::wp::viewporter::server::wp_viewporter::WpViewporter;
@@ -96,11 +97,13 @@ globals! {
     /// `wp_color_representation_manager_v1`, for BT.601, 709 and 2020 in both ranges.
     ColorRepresentation: WpColorRepresentationManagerV1 = 1,
         |_: &mut State, manager: &WpColorRepresentationManagerV1| State::tell_representations(manager);
+    /// `wp_linux_drm_syncobj_manager_v1`, with memory files for timelines: eight bytes, the last point that was reached.
+    Syncobj: WpLinuxDrmSyncobjManagerV1 = 1;
 }
 
 impl Global {
     /// Those that are there only when a test asks for them: a mock has no GPU.
-    pub const UNUSUAL: &[Self] = &[Self::LinuxDmabuf, Self::ColorRepresentation];
+    pub const UNUSUAL: &[Self] = &[Self::LinuxDmabuf, Self::ColorRepresentation, Self::Syncobj];
 }
 
 impl State {

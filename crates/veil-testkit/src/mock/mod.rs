@@ -42,6 +42,7 @@ mod server;
 mod stage;
 mod state;
 mod surface;
+mod syncobj;
 mod viewport;
 mod window;
 

@@ -3,6 +3,7 @@
 use drm_fourcc::DrmFormat;
 use wayland_protocols::wp::color_representation::v1::server::wp_color_representation_surface_v1::WpColorRepresentationSurfaceV1;
 use wayland_protocols::wp::fractional_scale::v1::server::wp_fractional_scale_v1::WpFractionalScaleV1;
+use wayland_protocols::wp::linux_drm_syncobj::v1::server::wp_linux_drm_syncobj_surface_v1::WpLinuxDrmSyncobjSurfaceV1;
 use wayland_protocols::wp::presentation_time::server::wp_presentation_feedback::WpPresentationFeedback;
 use wayland_protocols::xdg::shell::server::{xdg_surface::XdgSurface, xdg_toplevel::XdgToplevel};
 use wayland_protocols_wlr::layer_shell::v1::server::zwlr_layer_surface_v1::ZwlrLayerSurfaceV1;
@@ -12,6 +13,7 @@ use wayland_server::protocol::{wl_buffer::WlBuffer, wl_callback::WlCallback, wl_
 use super::buffer::Buffer;
 use super::record::{Area, Role, SurfaceId};
 use super::representation::Representation;
+use super::syncobj::{Point, Points};
 
 /// What requests change, and a commit brings into force.
 #[derive(Debug, Default)]
@@ -26,6 +28,8 @@ pub(super) struct Changes {
     pub(super) callbacks: Vec<WlCallback>,
     pub(super) feedback: Vec<WpPresentationFeedback>,
     pub(super) representation: Option<Option<Representation>>,
+    /// They go with the buffer.
+    pub(super) points: Points,
 }
 
 /// How the compositor reaches the client's object for a surface's role.
@@ -47,6 +51,8 @@ pub(super) struct Node {
     pub(super) cached: Changes,
     pub(super) next_position: Option<(i32, i32)>,
     pub(super) buffer: Option<WlBuffer>,
+    /// Where its release is told, if it is not by its own event.
+    pub(super) release: Option<Point>,
     pub(super) source: Option<[f64; 4]>,
     pub(super) destination: Option<(i32, i32)>,
     pub(super) transform: u32,
@@ -56,7 +62,7 @@ pub(super) struct Node {
     pub(super) callbacks: Vec<WlCallback>,
     pub(super) feedback: Vec<WpPresentationFeedback>,
     /// Buffers that it showed before and that were not released.
-    pub(super) held: Vec<WlBuffer>,
+    pub(super) held: Vec<(WlBuffer, Option<Point>)>,
     /// Serials of configure events that wait to be acknowledged.
     pub(super) serials: Vec<u32>,
     pub(super) acknowledged: bool,
@@ -66,6 +72,7 @@ pub(super) struct Node {
     pub(super) entered: bool,
     pub(super) representation: Option<Representation>,
     pub(super) represents: Option<WpColorRepresentationSurfaceV1>,
+    pub(super) synced: Option<WpLinuxDrmSyncobjSurfaceV1>,
 }
 
 impl Node {
@@ -79,6 +86,7 @@ impl Node {
             cached: Changes::default(),
             next_position: None,
             buffer: None,
+            release: None,
             source: None,
             destination: None,
             transform: 0,
@@ -94,6 +102,7 @@ impl Node {
             entered: false,
             representation: None,
             represents: None,
+            synced: None,
         }
     }
 
@@ -132,9 +141,11 @@ impl Changes {
     }
 
     /// Lays newer changes over these. A buffer that will never be shown now is returned.
-    pub(super) fn merge(&mut self, newer: Self) -> Option<Option<WlBuffer>> {
+    pub(super) fn merge(&mut self, newer: Self) -> Option<(WlBuffer, Option<Point>)> {
         let replaced = if newer.buffer.is_some() {
-            std::mem::replace(&mut self.buffer, newer.buffer)
+            let points = std::mem::replace(&mut self.points, newer.points);
+            let buffer = std::mem::replace(&mut self.buffer, newer.buffer);
+            buffer.flatten().map(|buffer| (buffer, points.release))
         } else {
             None
         };

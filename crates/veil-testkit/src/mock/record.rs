@@ -96,6 +96,8 @@ pub struct Surface {
     pub format: Option<DrmFormat>,
     /// What was told of its numbers.
     pub representation: Option<Representation>,
+    /// Whether its buffer came with points of timelines.
+    pub explicit: bool,
 }
 
 /// One `wl_surface.commit`.

@@ -15,6 +15,7 @@ use super::output::{Configures, Screen};
 use super::params::Creation;
 use super::record::{Commit, Role, Surface, SurfaceId};
 use super::refresh::Releases;
+use super::syncobj::release;
 
 /// All that the mock knows.
 #[derive(Debug)]
@@ -99,9 +100,8 @@ impl State {
             feedback.discarded();
         }
         if self.releases != Releases::Never {
-            for buffer in node.held.iter().chain(&node.buffer) {
-                buffer.release();
-            }
+            let shown = node.buffer.map(|buffer| (buffer, node.release));
+            node.held.into_iter().chain(shown).for_each(release);
         }
     }
 
@@ -125,7 +125,7 @@ impl State {
     pub(super) fn forget_buffer(&mut self, buffer: &WlBuffer) {
         self.buffers.retain(|known| known != buffer);
         for node in self.surfaces.values_mut() {
-            node.held.retain(|known| known != buffer);
+            node.held.retain(|(known, _)| known != buffer);
         }
     }
 
@@ -230,6 +230,7 @@ impl State {
             held: node.held.len(),
             format: node.buffer.as_ref().and_then(format_of),
             representation: node.representation,
+            explicit: node.release.is_some(),
         })
     }
 }

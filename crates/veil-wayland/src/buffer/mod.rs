@@ -11,10 +11,14 @@ use crate::{
     desktop::Desktop,
     dmabuf::{Dmabufs, Feedback},
     surface::SurfaceId,
+    sync::{ExplicitSync, SharedTimeline},
 };
 use drm_fourcc::{DrmFormat, DrmFourcc};
 use smithay_client_toolkit::dispatch2::Dispatch2;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::{
+    io,
+    sync::{Arc, Mutex, PoisonError, Weak},
+};
 use veil_frame::{Backing, Target, TargetUse};
 use wayland_client::{
     Connection, Proxy, QueueHandle,
@@ -98,12 +102,16 @@ struct Known {
     id: u64,
     /// `None`: asked for, and still to come.
     buffer: Option<WlBuffer>,
+    /// Where its releases are told, once it was shown so.
+    releases: Option<SharedTimeline>,
+    /// What the compositor may read until the last of them.
+    until_release: Option<TargetUse>,
 }
 
 impl Known {
     fn in_flight(&self) -> bool {
         let data = self.buffer.as_ref().and_then(Proxy::data::<InFlight>);
-        data.is_some_and(InFlight::is_some)
+        self.until_release.is_some() || data.is_some_and(InFlight::is_some)
     }
 }
 
@@ -156,6 +164,8 @@ impl Buffers {
             target: Arc::downgrade(target),
             id: target.id,
             buffer,
+            releases: None,
+            until_release: None,
         });
         Ok(ready)
     }
@@ -169,6 +179,39 @@ impl Buffers {
             in_flight.set(Some(target.clone()));
         }
         Some(buffer)
+    }
+
+    /// The same, to be released at a new point of the timeline that comes with it.
+    pub(crate) fn hold_until_point(
+        &mut self,
+        sync: &ExplicitSync,
+        qh: &QueueHandle<Desktop>,
+        target: &TargetUse,
+    ) -> io::Result<Option<(&WlBuffer, &SharedTimeline)>> {
+        let id = target.target().id;
+        let Some(known) = self.known.iter_mut().find(|known| known.id == id) else {
+            return Ok(None);
+        };
+        SharedTimeline::expect(&mut known.releases, sync, qh)?;
+        known.until_release = Some(target.clone());
+        Ok(known.buffer.as_ref().zip(known.releases.as_ref()))
+    }
+
+    /// Lets go of the targets whose release points were reached.
+    pub(crate) fn take_releases(&mut self) {
+        for known in &mut self.known {
+            if known.releases.as_ref().is_some_and(SharedTimeline::is_reached) {
+                known.until_release = None;
+            }
+        }
+    }
+
+    /// No point is going to be told of this target.
+    pub(crate) fn forget_point(&mut self, target: &TargetUse) {
+        let id = target.target().id;
+        if let Some(known) = self.known.iter_mut().find(|known| known.id == id) {
+            known.until_release = None;
+        }
     }
 
     /// A buffer that was asked for has come.

@@ -71,6 +71,11 @@ impl Dmabufs {
         }
     }
 
+    /// The device of what every surface takes.
+    pub(crate) fn device(&self) -> Option<u64> {
+        self.everywhere.device
+    }
+
     /// Asks for the feedback of a surface.
     pub(crate) fn feedback_of(
         &self,
