@@ -4,7 +4,7 @@
 //! memory; `DRM_FORMAT_MOD_LINEAR` is row after row), and for each plane of that modifier where it begins and how long
 //! its rows are. All planes have one modifier.
 
-use crate::{Matrix, Range, Size};
+use crate::{Matrix, Primaries, Range, Size, Transfer};
 use drm_fourcc::DrmFormat;
 use std::{
     io,
@@ -114,6 +114,9 @@ pub struct DmabufSupport {
     /// The codings of YCbCr that are shown with right colours when they are named (`wp_color_representation_v1`); empty
     /// where colours of YCbCr buffers are the compositor's guess.
     pub codings: Vec<(Matrix, Range)>,
+    /// The primaries and transfer curves beyond those of SDR with BT.709's primaries that YCbCr buffers are shown right in
+    /// when they are named (`wp_color_manager_v1`).
+    pub colours: Vec<(Primaries, Transfer)>,
     /// Whether fences are handed over beside the buffer (`linux-drm-syncobj-v1`); else they are in the dmabuf.
     pub explicit_sync: bool,
 }
@@ -133,10 +136,12 @@ impl DmabufSupport {
         }
         let both = |format: &&DrmFormat| other.formats.contains(format);
         let coding = |coding: &&(Matrix, Range)| other.codings.contains(coding);
+        let colours = |colours: &&(Primaries, Transfer)| other.colours.contains(colours);
         Some(Self {
             device: self.device,
             formats: self.formats.iter().filter(both).copied().collect(),
             codings: self.codings.iter().filter(coding).copied().collect(),
+            colours: self.colours.iter().filter(colours).copied().collect(),
             explicit_sync: self.explicit_sync && other.explicit_sync,
         })
     }
@@ -165,11 +170,16 @@ mod tests {
             device: Some(1),
             formats: formats.to_vec(),
             codings: vec![(Matrix::Bt601, Range::Full), (Matrix::Bt709, Range::Limited)],
+            colours: vec![
+                (Primaries::Bt2020, Transfer::Pq),
+                (Primaries::Bt2020, Transfer::Sdr),
+            ],
             explicit_sync: true,
         };
         let second = DmabufSupport {
             formats: vec![formats[2], formats[1]],
             codings: vec![(Matrix::Bt709, Range::Limited)],
+            colours: vec![(Primaries::Bt2020, Transfer::Sdr)],
             explicit_sync: false,
             ..first.clone()
         };
@@ -179,6 +189,7 @@ mod tests {
             (both.codings.as_slice(), both.explicit_sync),
             (second.codings.as_slice(), false)
         );
+        assert_eq!(both.colours, second.colours);
         let elsewhere = DmabufSupport {
             device: Some(2),
             ..first.clone()

@@ -219,6 +219,7 @@ impl Desktop {
         let feedback = surface.and_then(|surface| surface.tree.feedback());
         let support = self.globals.dmabufs.support(feedback)?;
         Some(DmabufSupport {
+            colours: self.globals.color_management.colours(),
             explicit_sync: self.globals.sync.is_used(),
             ..support
         })

@@ -1,7 +1,8 @@
 //! What the compositor offers, and which of it veil cannot do without.
 
 use crate::{
-    buffer::Quiet, desktop::Desktop, dmabuf::Dmabufs, presentation::PresentationGlobal, sync::ExplicitSync,
+    buffer::Quiet, color_management::ColorManagement, desktop::Desktop, dmabuf::Dmabufs,
+    presentation::PresentationGlobal, sync::ExplicitSync,
 };
 use smithay_client_toolkit::{
     compositor::CompositorState,
@@ -37,6 +38,7 @@ pub(crate) struct Globals {
     pub(crate) single_pixel: Option<WpSinglePixelBufferManagerV1>,
     pub(crate) fractional_scale: Option<WpFractionalScaleManagerV1>,
     pub(crate) dmabufs: Dmabufs,
+    pub(crate) color_management: ColorManagement,
     pub(crate) sync: ExplicitSync,
     /// Draws a wallpaper's picture anew only when the surface below it is committed too.
     pub(crate) needs_parent: bool,
@@ -84,6 +86,7 @@ impl Globals {
             single_pixel: globals.bind(qh, 1..=1, Quiet).ok(),
             fractional_scale,
             dmabufs: Dmabufs::bind(globals, qh),
+            color_management: ColorManagement::bind(globals, qh),
             sync: ExplicitSync::bind(globals, qh),
             needs_parent,
         })

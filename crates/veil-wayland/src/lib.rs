@@ -7,6 +7,7 @@
 #![deny(unsafe_code)]
 
 mod buffer;
+mod color_management;
 mod desktop;
 mod display;
 mod dmabuf;

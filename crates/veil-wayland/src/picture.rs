@@ -5,6 +5,7 @@
 
 use crate::{
     buffer::Quiet,
+    color_management::Image,
     desktop::Desktop,
     globals::Globals,
     placement::SurfacePlacement,
@@ -32,6 +33,7 @@ pub(crate) struct PictureSurface {
     viewport: WpViewport,
     feedback: Option<ZwpLinuxDmabufFeedbackV1>,
     representation: Representation,
+    image: Image,
     sync: Option<SurfaceSync>,
     /// Of the dmabuf that it showed last.
     planes: Option<usize>,
@@ -59,6 +61,7 @@ impl PictureSurface {
             viewport,
             feedback,
             representation: Representation::default(),
+            image: Image::default(),
             sync: None,
             planes: None,
         }
@@ -107,6 +110,8 @@ impl PictureSurface {
         self.surface.attach(Some(buffer), 0, 0);
         let manager = globals.dmabufs.representation.as_ref();
         self.representation.set(manager, qh, &self.surface, labels);
+        self.image
+            .set(&globals.color_management, qh, &self.surface, labels);
         self.planes = match &target.backing {
             Backing::Dmabuf(dmabuf) => Some(dmabuf.planes.len()),
             Backing::Shm { .. } => None,
@@ -120,6 +125,7 @@ impl PictureSurface {
     pub(crate) fn detach(&mut self) {
         self.surface.attach(None, 0, 0);
         self.representation.clear();
+        self.image.clear();
         self.surface.commit();
     }
 
@@ -149,6 +155,7 @@ impl Drop for PictureSurface {
     fn drop(&mut self) {
         // Before the surface, or it is inert.
         self.representation.clear();
+        self.image.clear();
         self.sync = None;
         if let Some(feedback) = &self.feedback {
             feedback.destroy();

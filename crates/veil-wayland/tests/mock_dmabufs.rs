@@ -10,7 +10,7 @@ use client::{
 };
 use drm_fourcc::{DrmFourcc, DrmModifier};
 use pictures::{QUARTERS, coding};
-use veil_frame::{ChromaSite, Labels, Shown, Siting};
+use veil_frame::{ChromaSite, Colorimetry, Labels, Matrix, Primaries, Range, Shown, Siting, Transfer};
 use veil_testkit::mock::{Global, MockDmabuf, MockOutput, MockTranche, Releases};
 use veil_wayland::{BufferError, Event, Placed, SurfaceError, SurfaceId};
 
@@ -350,5 +350,51 @@ fn another_number_of_planes_gets_a_new_surface() {
         let same = before.replace(parts[0].id) == Some(parts[0].id);
         assert_eq!(same, token == 2, "{token}");
     }
+    client.end();
+}
+
+#[test]
+fn primaries_and_curves_beyond_sdr_are_told_and_taken_back() {
+    let mut client = Client::new(mock(two()).with(Global::ColorManagement));
+    let first = client.first();
+    client.until("image descriptions", |client| {
+        let support = client.display.desktop_ref().dmabuf_support(first).unwrap();
+        // Not sRGB with PQ, which the compositor has refused.
+        support.colours
+            == [
+                (Primaries::Bt2020, Transfer::Sdr),
+                (Primaries::Bt2020, Transfer::Pq),
+            ]
+    });
+    assert!(client.events.contains(&Event::SupportChanged(first)));
+    let bt2020 = (Primaries::Bt2020, Transfer::Pq);
+    for (token, (primaries, transfer), told) in [
+        (1, bt2020, Some((6, 11))),
+        (2, bt2020, Some((6, 11))),
+        (3, (Primaries::Bt2020, Transfer::Sdr), Some((6, 2))),
+        (4, (Primaries::Bt709, Transfer::Sdr), None),
+        (5, bt2020, Some((6, 11))),
+        // What cannot be told is not told.
+        (6, (Primaries::Bt2020, Transfer::Hlg), None),
+        (7, bt2020, Some((6, 11))),
+    ] {
+        let colorimetry = Colorimetry {
+            primaries,
+            transfer,
+            ..coding(Matrix::Bt2020, Range::Limited)
+        };
+        let site = ChromaSite {
+            horizontal: Siting::Cosited,
+            vertical: Siting::Cosited,
+        };
+        let labels = Labels { colorimetry, site };
+        let target = picture(linear(DrmFourcc::Nv12));
+        client.try_show(first, &target, token, Some(labels)).unwrap();
+        client.until_shown(token);
+        assert_eq!(client.mock.parts("DP-1")[0].image, told, "{token}");
+    }
+    client.show(&plain(100), 8);
+    client.until_shown(8);
+    assert_eq!(client.mock.parts("DP-1")[0].image, None);
     client.end();
 }

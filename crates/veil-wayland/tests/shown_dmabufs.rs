@@ -18,12 +18,14 @@ use std::{
 };
 use veil_dmabuf::{Access, Allocator, Linear, Mapping};
 use veil_frame::{
-    ChromaSite, Colorimetry, DmabufSupport, FitMode, Labels, Picture, Presentable, Rgb, Shown, Siting, Size,
-    Target, TargetPlan, presentable::Released,
+    ChromaSite, Colorimetry, DmabufSupport, FitMode, Labels, Matrix, Picture, Presentable, Range, Rgb, Shown,
+    Siting, Size, Target, TargetPlan, Transfer, presentable::Released, tone_map,
 };
 use veil_testkit::{GENEROUS, RgbImage, Shot, repository, wait_until};
 use veil_wayland::{Content, Display, DisplayError, Event, Layer, Placed, Shell, SurfaceId, WindowSettings};
 
+/// For what need not be right: the compositor has drawn it by then.
+const A_LOOK: Duration = Duration::from_secs(1);
 /// Odd, and smaller than the display.
 const SIZE: Size = Size::new(333, 187);
 
@@ -246,8 +248,12 @@ impl Client {
 
     /// The colours in the middle of the quarters, once they are these; or what they are in the end.
     fn colours(&mut self, name: &str, expected: [[u8; 3]; 4]) -> [[u8; 3]; 4] {
+        self.colours_within(name, expected, GENEROUS)
+    }
+
+    fn colours_within(&mut self, name: &str, expected: [[u8; 3]; 4], limit: Duration) -> [[u8; 3]; 4] {
         let mut last = None;
-        let right = wait_until(name, Duration::from_secs(5), || {
+        let right = wait_until(name, limit, || {
             self.turn();
             last = self.screen.shoot().or(last.take());
             last.as_ref().is_some_and(|shot| near(middles(shot), expected))
@@ -282,12 +288,15 @@ fn client() {
         Shell::Layer
     };
     let mut client = Client::new(shell);
+    // Image descriptions are made ready one after the other.
+    client.turn();
     let support = client.support();
     println!(
-        "{name}: device {:?}, {} pairs, {:?}",
+        "{name}: device {:?}, {} pairs, {:?}, {:?}",
         support.device,
         support.formats.len(),
-        support.codings
+        support.codings,
+        support.colours
     );
     let linear = |code| DrmFormat {
         code,
@@ -320,10 +329,10 @@ fn client() {
     if !support.formats.contains(&linear(DrmFourcc::Nv12)) {
         println!("{name} does not take NV12");
     } else if support.codings.is_empty() {
-        let coded = coding(veil_frame::Matrix::Bt709, veil_frame::Range::Limited);
+        let coded = coding(Matrix::Bt709, Range::Limited);
         let target = client.picture(DrmFourcc::Nv12, QUARTERS, coded);
         client.show(&target, None);
-        client.colours(&format!("{name}-NV12-unlabelled"), QUARTERS);
+        client.colours_within(&format!("{name}-NV12-unlabelled"), QUARTERS, A_LOOK);
     }
     for (matrix, range) in support.codings.clone() {
         let coded = coding(matrix, range);
@@ -344,6 +353,40 @@ fn client() {
         client.show(&target, None);
         let seen = client.colours(&format!("{name}-after-{matrix:?}-{range:?}"), QUARTERS);
         assert!(near(seen, QUARTERS), "after {matrix:?} {range:?}: {seen:?}");
+    }
+    for (primaries, transfer) in support.colours.clone() {
+        if support.codings.is_empty() {
+            break;
+        }
+        let coded = Colorimetry {
+            primaries,
+            transfer,
+            ..coding(Matrix::Bt2020, Range::Limited)
+        };
+        let labels = Labels {
+            colorimetry: coded,
+            site: ChromaSite {
+                horizontal: Siting::Cosited,
+                vertical: Siting::Cosited,
+            },
+        };
+        let target = client.picture(DrmFourcc::Nv12, QUARTERS, coded);
+        client.show(&target, Some(labels));
+        // How bright SDR's white is among such colours is the compositor's to say: this is for people to look at.
+        let ours = QUARTERS.map(|colour| {
+            tone_map::to_sdr(coded, colour.map(|value| f64::from(value) / 255.0))
+                .map(|value| (value * 255.0).round() as u8)
+        });
+        println!("{primaries:?} {transfer:?} would be {ours:?} of ours");
+        let shot = format!("{name}-NV12-{primaries:?}-{transfer:?}");
+        let seen = client.colours_within(&shot, ours, A_LOOK);
+        // The curve of SDR is the screen's own: greys pass unchanged.
+        let grey = seen[3].map(|value| value.abs_diff(128) <= 3);
+        assert!(transfer != Transfer::Sdr || grey == [true; 3], "{seen:?}");
+        let target = client.picture(DrmFourcc::Xbgr8888, QUARTERS, srgb);
+        client.show(&target, None);
+        let seen = client.colours(&format!("{name}-after-{primaries:?}-{transfer:?}"), QUARTERS);
+        assert!(near(seen, QUARTERS), "after {primaries:?} {transfer:?}: {seen:?}");
     }
     // The surface is destroyed while the compositor holds a buffer.
     let target = client.picture(DrmFourcc::Xbgr8888, QUARTERS, srgb);

@@ -96,8 +96,8 @@ pub(crate) fn obstacle(
         if !support.codings.contains(&(color.matrix, color.range)) {
             return Some("the compositor cannot be told what these colours mean");
         }
-        if color.needs_linear_light() {
-            return Some("colours are beyond SDR with the primaries of BT.709");
+        if color.needs_linear_light() && !support.colours.contains(&(color.primaries, color.transfer)) {
+            return Some("the compositor cannot be told of colours beyond SDR with the primaries of BT.709");
         }
     }
     None

@@ -79,6 +79,7 @@ impl State {
         node.source = changes.source.unwrap_or(node.source);
         node.destination = changes.destination.unwrap_or(node.destination);
         node.representation = changes.representation.unwrap_or(node.representation);
+        node.image = changes.image.unwrap_or(node.image);
         if let Some(input) = changes.input {
             node.input = input;
         }

@@ -1,5 +1,6 @@
 //! The globals that a test may choose from.
 
+use wayland_protocols::wp::color_management::v1::server::wp_color_manager_v1::WpColorManagerV1;
 use wayland_protocols::wp::color_representation::v1::server::wp_color_representation_manager_v1::WpColorRepresentationManagerV1;
 use wayland_protocols::wp::fractional_scale::v1::server::wp_fractional_scale_manager_v1::WpFractionalScaleManagerV1;
 use wayland_protocols::wp::linux_dmabuf::zv1::server::zwp_linux_dmabuf_v1::ZwpLinuxDmabufV1;
@@ -97,13 +98,21 @@ globals! {
     /// `wp_color_representation_manager_v1`, for BT.601, 709 and 2020 in both ranges.
     ColorRepresentation: WpColorRepresentationManagerV1 = 1,
         |_: &mut State, manager: &WpColorRepresentationManagerV1| State::tell_representations(manager);
+    /// `wp_color_manager_v1`, for BT.2020 in SDR and PQ.
+    ColorManagement: WpColorManagerV1 = 1,
+        |_: &mut State, manager: &WpColorManagerV1| State::tell_colours(manager);
     /// `wp_linux_drm_syncobj_manager_v1`, with memory files for timelines: eight bytes, the last point that was reached.
     Syncobj: WpLinuxDrmSyncobjManagerV1 = 1;
 }
 
 impl Global {
     /// Those that are there only when a test asks for them: a mock has no GPU.
-    pub const UNUSUAL: &[Self] = &[Self::LinuxDmabuf, Self::ColorRepresentation, Self::Syncobj];
+    pub const UNUSUAL: &[Self] = &[
+        Self::LinuxDmabuf,
+        Self::ColorRepresentation,
+        Self::ColorManagement,
+        Self::Syncobj,
+    ];
 }
 
 impl State {

@@ -25,6 +25,7 @@
 //! picture (a buffer that is attached before it was released) is among the [`complaints`](Mock::complaints).
 
 mod buffer;
+mod color_management;
 mod commit;
 mod dmabuf;
 mod globals;
@@ -46,6 +47,7 @@ mod syncobj;
 mod viewport;
 mod window;
 
+pub use color_management::ImageDescription;
 pub use dmabuf::{MockDmabuf, MockTranche};
 pub use globals::Global;
 pub use output::{Configures, MockOutput};

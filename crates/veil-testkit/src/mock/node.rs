@@ -1,6 +1,7 @@
 //! One surface: what is shown, and what waits for a commit.
 
 use drm_fourcc::DrmFormat;
+use wayland_protocols::wp::color_management::v1::server::wp_color_management_surface_v1::WpColorManagementSurfaceV1;
 use wayland_protocols::wp::color_representation::v1::server::wp_color_representation_surface_v1::WpColorRepresentationSurfaceV1;
 use wayland_protocols::wp::fractional_scale::v1::server::wp_fractional_scale_v1::WpFractionalScaleV1;
 use wayland_protocols::wp::linux_drm_syncobj::v1::server::wp_linux_drm_syncobj_surface_v1::WpLinuxDrmSyncobjSurfaceV1;
@@ -11,6 +12,7 @@ use wayland_server::Resource;
 use wayland_server::protocol::{wl_buffer::WlBuffer, wl_callback::WlCallback, wl_surface::WlSurface};
 
 use super::buffer::Buffer;
+use super::color_management::ImageDescription;
 use super::record::{Area, Role, SurfaceId};
 use super::representation::Representation;
 use super::syncobj::{Point, Points};
@@ -28,6 +30,7 @@ pub(super) struct Changes {
     pub(super) callbacks: Vec<WlCallback>,
     pub(super) feedback: Vec<WpPresentationFeedback>,
     pub(super) representation: Option<Option<Representation>>,
+    pub(super) image: Option<Option<ImageDescription>>,
     /// They go with the buffer.
     pub(super) points: Points,
 }
@@ -72,6 +75,8 @@ pub(super) struct Node {
     pub(super) entered: bool,
     pub(super) representation: Option<Representation>,
     pub(super) represents: Option<WpColorRepresentationSurfaceV1>,
+    pub(super) image: Option<ImageDescription>,
+    pub(super) described: Option<WpColorManagementSurfaceV1>,
     pub(super) synced: Option<WpLinuxDrmSyncobjSurfaceV1>,
 }
 
@@ -102,6 +107,8 @@ impl Node {
             entered: false,
             representation: None,
             represents: None,
+            image: None,
+            described: None,
             synced: None,
         }
     }
@@ -138,6 +145,7 @@ impl Changes {
             && self.callbacks.is_empty()
             && self.feedback.is_empty()
             && self.representation.is_none()
+            && self.image.is_none()
     }
 
     /// Lays newer changes over these. A buffer that will never be shown now is returned.
@@ -156,6 +164,7 @@ impl Changes {
         self.source = newer.source.or(self.source);
         self.destination = newer.destination.or(self.destination);
         self.representation = newer.representation.or(self.representation);
+        self.image = newer.image.or(self.image);
         self.callbacks.extend(newer.callbacks);
         for feedback in self.feedback.drain(..) {
             feedback.discarded();

@@ -3,7 +3,7 @@
 use drm_fourcc::DrmFormat;
 use std::time::Instant;
 
-use super::Representation;
+use super::{ImageDescription, Representation};
 
 /// Names a surface; never used again for another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -96,6 +96,8 @@ pub struct Surface {
     pub format: Option<DrmFormat>,
     /// What was told of its numbers.
     pub representation: Option<Representation>,
+    /// What was told of its primaries and curve.
+    pub image: Option<ImageDescription>,
     /// Whether its buffer came with points of timelines.
     pub explicit: bool,
 }

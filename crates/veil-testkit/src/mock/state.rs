@@ -230,6 +230,7 @@ impl State {
             held: node.held.len(),
             format: node.buffer.as_ref().and_then(format_of),
             representation: node.representation,
+            image: node.image,
             explicit: node.release.is_some(),
         })
     }

@@ -97,6 +97,7 @@ impl Dmabufs {
             device: feedback.device,
             formats: feedback.formats.iter().filter(taken).copied().collect(),
             codings: self.codings.clone(),
+            colours: Vec::new(),
             explicit_sync: false,
         })
     }
