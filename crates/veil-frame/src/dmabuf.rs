@@ -106,8 +106,8 @@ impl BorrowedDmabuf<'_> {
 /// What a surface takes in dmabufs, or what all surfaces that show one stream take.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DmabufSupport {
-    /// The device (`dev_t`) whose memory the compositor wants: that of the first tranche of its feedback. `None` where it
-    /// does not say (linux-dmabuf before version 4).
+    /// The device (`dev_t`) that must be able to read the memory: the main device of the surface's feedback, also where its
+    /// best tranche is for scan-out by another. `None` where it does not say (linux-dmabuf before version 4).
     pub device: Option<u64>,
     /// What may be attached, best first, none twice. Never with `DRM_FORMAT_MOD_INVALID`, which is not LINEAR.
     pub formats: Vec<DrmFormat>,

@@ -17,10 +17,11 @@ use std::{
         unix::fs::FileExt,
     },
     sync::{Arc, Mutex},
+    time::Duration,
 };
 use veil_frame::Target;
 use veil_testkit::mock::{Global, MockDmabuf, MockOutput, Releases};
-use veil_wayland::{SyncDevice, SyncTimeline};
+use veil_wayland::{SyncDevice, SyncTimeline, WaylandWatch};
 
 /// What was asked of the timelines: points, and whether with a fence.
 #[derive(Clone, Debug, Default)]
@@ -253,4 +254,33 @@ fn a_surface_may_go_with_points_in_the_future() {
     client.until_shown(2);
     assert!(explicit(&client));
     client.end();
+}
+
+#[test]
+fn the_loop_wakes_for_a_release_that_comes_beside_the_connection() {
+    let (mut client, device) = start(mock(two()).releases(Releases::Never));
+    let (one, two) = (rgb(), rgb());
+    let mut event_loop = calloop::EventLoop::<bool>::try_new().unwrap();
+    let watch = WaylandWatch::new(&event_loop.handle(), &client.display, |woken: &mut bool| {
+        *woken = true
+    });
+    let _watch = watch.unwrap();
+    for (token, target) in [(1, &one), (2, &two)] {
+        client.show(target, token);
+        client.until_shown(token);
+    }
+    let mut woken = false;
+    let mut turn = |client: &mut Client| {
+        woken = false;
+        event_loop.dispatch(Some(Duration::ZERO), &mut woken).unwrap();
+        client.turn();
+        woken
+    };
+    client.mock.release_held();
+    // What the connection still has to say.
+    while turn(&mut client) {}
+    device.tell();
+    assert!(turn(&mut client));
+    assert!(!one.is_used());
+    assert!(!turn(&mut client), "it is told once");
 }
