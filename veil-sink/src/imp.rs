@@ -68,6 +68,8 @@ pub struct VeilSink {
     pub(crate) settings: Mutex<Settings>,
     /// What shows the pictures if nobody else does; there between `start` and `stop`.
     pub(crate) standalone: Mutex<Option<Standalone>>,
+    /// The dmabufs that were offered last, and the generation of the capabilities that were looked at for it.
+    offered: Mutex<(u64, Vec<DrmFormat>)>,
     /// The next QoS message tells of a frame that was given up here, not of a late one.
     own_drop: AtomicBool,
 }
@@ -155,16 +157,41 @@ impl VeilSink {
         }
     }
 
-    /// The dmabufs that can be shown now; `None` while nobody is there to show them.
-    fn dmabuf_formats(&self) -> Option<Vec<DrmFormat>> {
+    /// The dmabufs that can be shown now, by capabilities of this generation; `None` while nobody is there to show them.
+    fn dmabuf_formats(&self) -> Option<(u64, Vec<DrmFormat>)> {
         let presenter = lock(&self.painter).as_ref().map(Painter::presenter)?;
         let asked = lock(&self.settings).asked();
-        Some(dmabuf_formats(&asked, &presenter.capabilities()))
+        let capabilities = presenter.capabilities();
+        Some((capabilities.generation, dmabuf_formats(&asked, &capabilities)))
+    }
+
+    /// Has the elements upstream ask again what is taken, if that has changed: another device, other modifiers. Decoders
+    /// then choose other memory; what they gave before is shown as well as it goes until then.
+    fn renegotiate_if_needed(&self) {
+        let generation = lock(&self.painter)
+            .as_ref()
+            .map(|painter| painter.presenter().capabilities().generation);
+        let before = lock(&self.offered).0;
+        if generation.is_none_or(|generation| generation == before) {
+            return;
+        }
+        let Some((generation, formats)) = self.dmabuf_formats() else {
+            return;
+        };
+        let mut offered = lock(&self.offered);
+        offered.0 = generation;
+        if offered.1 == formats {
+            return;
+        }
+        offered.1 = formats;
+        drop(offered);
+        gst::debug!(CAT, imp = self, "other dmabufs are taken than before");
+        self.obj().sink_pad().push_event(gst::event::Reconfigure::new());
     }
 
     /// Offers buffers in dmabufs for frames in system memory, where these can be shown as they are or read by a GPU.
     fn propose_pool(&self, query: &mut gst::query::Allocation, caps: &gst::CapsRef, stream: &StreamFormat) {
-        let (Some(formats), Some(format)) = (self.dmabuf_formats(), stream.dmabuf_format()) else {
+        let (Some((_, formats)), Some(format)) = (self.dmabuf_formats(), stream.dmabuf_format()) else {
             return;
         };
         if !formats.contains(&format) {
@@ -329,7 +356,11 @@ impl BaseSinkImpl for VeilSink {
 
     fn caps(&self, filter: Option<&gst::Caps>) -> Option<gst::Caps> {
         let caps = match self.dmabuf_formats() {
-            Some(formats) => offered(&formats),
+            Some((generation, formats)) => {
+                let caps = offered(&formats);
+                *lock(&self.offered) = (generation, formats);
+                caps
+            }
             None => template(),
         };
         Some(match filter {
@@ -384,6 +415,7 @@ impl BaseSinkImpl for VeilSink {
 
     fn prepare(&self, buffer: &gst::Buffer) -> Result<gst::FlowSuccess, gst::FlowError> {
         self.paint(|painter| painter.prepare(buffer))?;
+        self.renegotiate_if_needed();
         gst::trace!(CAT, imp = self, "prepared {:?}", buffer.pts());
         Ok(gst::FlowSuccess::Ok)
     }

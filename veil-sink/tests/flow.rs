@@ -7,6 +7,7 @@ mod common;
 use common::{PATIENCE, Padding, Rig, Screen, caps, demand, picture, pixels};
 use gstreamer as gst;
 
+use drm_fourcc::{DrmFormat, DrmFourcc};
 use gst::prelude::*;
 use std::{
     sync::{
@@ -16,7 +17,7 @@ use std::{
     thread,
     time::{Duration, Instant},
 };
-use veil_frame::{Demand, FitMode, PixelFormat, Presentable, Size};
+use veil_frame::{Demand, DmabufSupport, FitMode, Matrix, PixelFormat, Presentable, Range, Size};
 use veil_sink::{Capabilities, Presenter, Redraw, StatsSnapshot, Submitted, VeilSink};
 
 const SMALL: Size = Size::new(64, 32);
@@ -233,6 +234,43 @@ fn what_nobody_sees_is_not_drawn() {
     );
     screen.capabilities.set_demand(demand(FitMode::Fill, 64, 32));
     assert_eq!(rig.show(frame(PixelFormat::Nv12, SMALL)).sequence, 6);
+}
+
+#[test]
+fn other_dmabufs_are_told_upstream_and_nothing_else_is() {
+    let screen = Screen::new(demand(FitMode::Fill, 64, 32), 1);
+    let mut rig = Rig::new(&screen);
+    rig.begin(&caps(PixelFormat::Nv12, SMALL));
+    let takes = |modifier: u64| DmabufSupport {
+        formats: vec![DrmFormat {
+            code: DrmFourcc::Nv12,
+            modifier: modifier.into(),
+        }],
+        codings: vec![(Matrix::Bt601, Range::Limited)],
+        ..DmabufSupport::default()
+    };
+    // Each with whether elements upstream are to ask again.
+    let steps = [
+        (32, None, false),
+        (64, None, false),
+        (64, Some(0), true),
+        (32, Some(0), false),
+        (32, Some(0x0100_0000_0000_0001), true),
+        (32, None, true),
+    ];
+    rig.show(frame(PixelFormat::Nv12, SMALL));
+    rig.pad.peer_query_caps(None);
+    rig.pad.check_reconfigure();
+    for (height, modifier, asked) in steps {
+        let demand = demand(FitMode::Fill, 64, height);
+        screen.capabilities.set(demand, modifier.map(takes));
+        screen.release();
+        rig.show(frame(PixelFormat::Nv12, SMALL));
+        assert_eq!(rig.pad.check_reconfigure(), asked, "{height} {modifier:?}");
+        screen.release();
+        rig.show(frame(PixelFormat::Nv12, SMALL));
+        assert!(!rig.pad.check_reconfigure(), "twice for {height} {modifier:?}");
+    }
 }
 
 #[test]

@@ -69,10 +69,8 @@ fn set_up(
     let event_loop: EventLoop<'static, State> =
         EventLoop::try_new().map_err(|error| StandaloneError::Loop(error.to_string()))?;
     let handle = event_loop.handle();
-    let watch = WaylandWatch::new(&handle, &display, |state: &mut State| {
-        state.readable = true
-    })
-    .map_err(|error| StandaloneError::Loop(error.to_string()))?;
+    let watch = WaylandWatch::new(&handle, &display, |state: &mut State| state.readable = true)
+        .map_err(|error| StandaloneError::Loop(error.to_string()))?;
     let (ping, pinged) = make_ping()?;
     handle
         .insert_source(pinged, |(), (), state: &mut State| state.pictures = true)
