@@ -49,6 +49,8 @@ glib::wrapper! {
     /// as a wallpaper, by its properties `layer`, `output`, `mode`, `background-color`, `fullscreen`, `title`, `namespace`
     /// and `display`; it is connected to the compositor from NULL→READY to READY→NULL.
     ///
+    /// How frames get to the compositor is chosen by the sink, or by its property `route`; the GPU that converts, by `device`.
+    ///
     /// The other properties are those of `GstVideoSink`, with `enable-last-sample` off, so that no buffer of the decoder
     /// is pinned, `qos` and `sync` on, and a `max-lateness` of 20 ms.
     ///
