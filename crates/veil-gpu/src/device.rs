@@ -268,7 +268,8 @@ impl Device {
         &self.limits
     }
 
-    pub(crate) fn family(&self) -> u32 {
+    /// The family of its queue.
+    pub fn family(&self) -> u32 {
         self.family
     }
 
