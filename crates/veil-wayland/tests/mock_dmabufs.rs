@@ -217,8 +217,10 @@ fn another_kind_of_picture_does_not_wait() {
     assert_eq!(client.became(3), Some(Shown::Never));
     client.until("the request", |client| client.mock.creations() == 1);
     client.mock.answer_creations();
+    let empty = |client: &Client| client.mock.parts("DP-1")[0].buffer.is_none();
+    client.until("nothing", empty);
     client.turn();
-    assert_eq!(client.mock.parts("DP-1")[0].buffer, None);
+    assert!(empty(&client));
     client.end();
 }
 
@@ -316,6 +318,11 @@ fn colours_of_ycbcr_are_told_and_taken_back() {
             let parts = client.mock.parts("DP-1");
             assert_eq!(parts[0].representation.map(|told| told.chroma), Some(chroma));
         }
+        // On the same surface, and then on another.
+        token += 1;
+        client.show(&plain(100), token);
+        client.until_shown(token);
+        assert_eq!(client.mock.parts("DP-1")[0].representation, None);
         token += 1;
         client.show(&picture(linear(DrmFourcc::Xbgr8888)), token);
         client.until_shown(token);
