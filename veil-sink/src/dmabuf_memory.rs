@@ -7,8 +7,9 @@ use gstreamer as gst;
 use gstreamer_allocators as gst_allocators;
 
 use gst_allocators::{FdMemoryFlags, prelude::*};
-use std::os::fd::{BorrowedFd, IntoRawFd, OwnedFd};
-use veil_frame::BorrowedPlane;
+use std::os::fd::{AsRawFd, BorrowedFd, IntoRawFd, OwnedFd};
+use veil_dmabuf::{Access, MappingError, end_access};
+use veil_frame::{BorrowedDmabuf, BorrowedPlane};
 
 /// The plane that begins at this byte of a buffer, if its memory is a dmabuf.
 pub(crate) fn plane(buffer: &gst::BufferRef, offset: usize, stride: u32) -> Option<BorrowedPlane<'_>> {
@@ -27,6 +28,20 @@ pub(crate) fn plane(buffer: &gst::BufferRef, offset: usize, stride: u32) -> Opti
         offset: u32::try_from(memory.offset() + skip).ok()?,
         stride,
     })
+}
+
+/// The CPU has written these dmabufs, and devices will read them.
+pub(crate) fn written(dmabuf: &BorrowedDmabuf<'_>) -> Result<(), MappingError> {
+    let mut before = None;
+    for plane in dmabuf.planes() {
+        // Planes mostly lie in one dmabuf.
+        let this = Some(plane.fd.as_raw_fd());
+        if this != before {
+            end_access(plane.fd, Access::Write)?;
+        }
+        before = this;
+    }
+    Ok(())
 }
 
 /// Wraps a dmabuf of at least `size` bytes as memory of GStreamer's, which stays mapped once it was.

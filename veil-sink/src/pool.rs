@@ -2,11 +2,18 @@
 //!
 //! A pool is proposed in the answer to the allocation query. A decoder that takes it says in the pool's configuration how much
 //! padding it needs around the picture (`GstBufferPoolOptionVideoAlignment`), and may take it only if it can say that, and
-//! reads where planes lie (`GstBufferPoolOptionVideoMeta`). Rows begin at multiples of 256 bytes, which every GPU can import.
-//! Memory stays mapped from first to last: it is the decoder's to write and the device's to read, frame after frame.
+//! reads where planes lie (`GstBufferPoolOptionVideoMeta`). Rows begin at multiples of 256 bytes, which every GPU can import
+//! (AMD's take no others; NVIDIA's take them, and show garbage). Memory stays mapped from first to last: it is the decoder's to write and the device's to read, frame after frame.
 //!
 //! A buffer that has come back may still be read, by a GPU or a compositor that let go of it when it had only begun. Their
-//! fences are in the dmabuf, and are waited for before the decoder gets it again.
+//! fences are in the dmabuf, and are waited for before the decoder gets it again. From then on the CPU writes, which devices that do not
+//! look into its caches are told of: here that it begins, and by [`dmabuf_memory::written`] that it ended.
+//!
+//! libav's decoders write into memory of their own first, and then into a pool only where its rows are as long; else, and for H.264
+//! and H.265 always in GStreamer 1.28, they copy each frame into the pool, and it is read there.
+//!
+//! Where dmabufs run out in the middle (udmabuf makes none above 64 MiB, descriptors are counted), plain memory is given: to most
+//! decoders a pool without buffers is an error that ends the stream.
 
 use gstreamer as gst;
 use gstreamer_allocators as gst_allocators;
@@ -16,17 +23,22 @@ use crate::{dmabuf_memory, imp::CAT};
 use gst::{glib, prelude::*, subclass::prelude::*};
 use gst_video::{VideoBufferPoolConfig, VideoFrameFlags, VideoMeta};
 use std::{
-    os::fd::AsFd,
+    io,
+    os::fd::BorrowedFd,
     sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
     time::Duration,
 };
 use veil_dmabuf::{
-    Allocator,
+    Access, Allocator, begin_access,
     fence::{self, Use},
 };
 
 /// Bytes that rows begin at a multiple of, less one: GStreamer's way to say it.
 const STRIDE_MASK: u32 = 255;
+
+/// `GST_BUFFER_POOL_OPTION_VIDEO_META` and `_VIDEO_ALIGNMENT`.
+const META: &str = "GstBufferPoolOptionVideoMeta";
+const ALIGNMENT: &str = "GstBufferPoolOptionVideoAlignment";
 
 /// The longest wait for those who still read a buffer that has come back; a device that takes longer hangs.
 const READERS: Duration = Duration::from_millis(500);
@@ -58,10 +70,7 @@ mod imp {
 
     impl BufferPoolImpl for DmabufPool {
         fn options() -> &'static [&'static str] {
-            &[
-                "GstBufferPoolOptionVideoMeta",
-                "GstBufferPoolOptionVideoAlignment",
-            ]
+            &[META, ALIGNMENT]
         }
 
         fn set_config(&self, config: &mut gst::BufferPoolConfigRef) -> bool {
@@ -71,7 +80,11 @@ mod imp {
             let Some(mut info) = caps.and_then(|caps| gst_video::VideoInfo::from_caps(&caps).ok()) else {
                 return false;
             };
-            let asked = config.video_alignment();
+            // The numbers may be there without the option.
+            let asked = config
+                .has_option(ALIGNMENT)
+                .then(|| config.video_alignment())
+                .flatten();
             let masks = asked
                 .as_ref()
                 .map_or([0; gst_video::VIDEO_MAX_PLANES], |asked| *asked.stride_align());
@@ -105,25 +118,19 @@ mod imp {
 
         fn alloc_buffer(
             &self,
-            _: Option<&gst::BufferPoolAcquireParams>,
+            params: Option<&gst::BufferPoolAcquireParams>,
         ) -> Result<gst::Buffer, gst::FlowError> {
-            let (Some(allocator), Some(wrapper)) = (self.allocator.get(), self.wrapper.get()) else {
-                return Err(gst::FlowError::Error);
-            };
             let layout = lock(&self.layout);
             let info = layout.as_ref().ok_or(gst::FlowError::NotNegotiated)?;
-            let memory = allocator
-                .allocate(info.size())
-                .map_err(|error| {
-                    gst::warning!(CAT, imp = self, "{error}");
-                    gst::FlowError::Error
-                })
-                .and_then(|fd| {
-                    dmabuf_memory::wrap(wrapper, fd, info.size()).map_err(|_| gst::FlowError::Error)
-                })?;
-            let mut buffer = gst::Buffer::new();
+            let mut buffer = match self.memory(info.size()) {
+                Some(memory) => {
+                    let mut buffer = gst::Buffer::new();
+                    buffer.make_mut().append_memory(memory);
+                    buffer
+                }
+                None => self.parent_alloc_buffer(params)?,
+            };
             let writable = buffer.make_mut();
-            writable.append_memory(memory);
             VideoMeta::add_full(
                 writable,
                 VideoFrameFlags::empty(),
@@ -143,15 +150,39 @@ mod imp {
         ) -> Result<gst::Buffer, gst::FlowError> {
             let buffer = self.parent_acquire_buffer(params)?;
             if let Some(plane) = dmabuf_memory::plane(&buffer, 0, 0) {
-                match fence::wait_until_usable(plane.fd.as_fd(), Use::Write, READERS) {
-                    Ok(true) => {}
-                    Ok(false) => gst::warning!(CAT, imp = self, "a buffer is still read after {READERS:?}"),
-                    Err(error) => {
-                        gst::warning!(CAT, imp = self, "cannot wait for a buffer's readers: {error}")
-                    }
-                }
+                self.begin_writing(plane.fd);
             }
             Ok(buffer)
+        }
+    }
+
+    impl DmabufPool {
+        /// A dmabuf, if there is one to be had.
+        fn memory(&self, len: usize) -> Option<gst::Memory> {
+            let (allocator, wrapper) = (self.allocator.get()?, self.wrapper.get()?);
+            match allocator.allocate(len) {
+                Ok(fd) => dmabuf_memory::wrap(wrapper, fd, len).ok(),
+                Err(error) => {
+                    gst::warning!(CAT, imp = self, "plain memory instead: {error}");
+                    None
+                }
+            }
+        }
+
+        /// Waits for those who read this dmabuf still, and lets the CPU at it.
+        fn begin_writing(&self, dmabuf: BorrowedFd<'_>) {
+            let result = match fence::wait_until_usable(dmabuf, Use::Write, READERS) {
+                Ok(true) => begin_access(dmabuf, Access::Write).map_err(io::Error::other),
+                Ok(false) => Err(io::ErrorKind::TimedOut.into()),
+                Err(error) => Err(error),
+            };
+            if let Err(error) = result {
+                gst::warning!(
+                    CAT,
+                    imp = self,
+                    "somebody still reads a buffer that is written: {error}"
+                );
+            }
         }
     }
 }
@@ -171,7 +202,7 @@ impl DmabufPool {
         imp.wrapper.set(gst_allocators::DmaBufAllocator::new()).ok()?;
         let mut config = pool.config();
         config.set_params(Some(caps), size, min, 0);
-        config.add_option("GstBufferPoolOptionVideoMeta");
+        config.add_option(META);
         pool.set_config(config).ok()?;
         Some(pool)
     }

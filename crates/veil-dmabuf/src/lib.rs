@@ -18,4 +18,4 @@ pub mod syncobj;
 pub use allocator::{AllocateError, Allocator, OpenError};
 pub use identity::Identity;
 pub use linear::{Linear, LinearError};
-pub use mapping::{Access, Mapping, MappingError};
+pub use mapping::{Access, Mapping, MappingError, begin_access, end_access};

@@ -9,7 +9,7 @@ use rustix::io::Errno;
 use std::{
     io,
     ops::{Deref, DerefMut},
-    os::fd::{AsFd, OwnedFd},
+    os::fd::{AsFd, BorrowedFd, OwnedFd},
 };
 
 /// What the CPU does with the bytes.
@@ -37,8 +37,8 @@ pub enum MappingError {
         /// Why not.
         source: io::Error,
     },
-    /// The access cannot begin.
-    #[error("cannot begin to use a dmabuf: {0}")]
+    /// The access cannot begin, or end.
+    #[error("the CPU may not use a dmabuf: {0}")]
     Begin(#[from] Errno),
 }
 
@@ -68,18 +68,42 @@ impl Mapping {
     /// # Errors
     /// [`MappingError::Begin`] when the exporter refuses.
     pub fn access(&mut self, access: Access) -> Result<Accessed<'_>, MappingError> {
-        let flags = match access {
-            Access::Read => READ,
-            Access::Write => READ | WRITE,
-        };
-        begin_or_end(&self.fd, flags)?;
-        Ok(Accessed { mapping: self, flags })
+        begin_access(&self.fd, access)?;
+        Ok(Accessed {
+            mapping: self,
+            access,
+        })
     }
 }
 
+impl Access {
+    const fn flags(self) -> u64 {
+        match self {
+            Self::Read => READ,
+            Self::Write => READ | WRITE,
+        }
+    }
+}
+
+/// The CPU begins to use a dmabuf that somebody else has mapped. Waits for others who use it, without a limit.
+///
+/// # Errors
+/// [`MappingError::Begin`] when the exporter refuses.
+pub fn begin_access(dmabuf: impl AsFd, access: Access) -> Result<(), MappingError> {
+    Ok(sync(dmabuf.as_fd(), access.flags())?)
+}
+
+/// The CPU has done to a dmabuf what it [began](begin_access) to do: devices see it now.
+///
+/// # Errors
+/// [`MappingError::Begin`] when the exporter refuses.
+pub fn end_access(dmabuf: impl AsFd, access: Access) -> Result<(), MappingError> {
+    Ok(sync(dmabuf.as_fd(), access.flags() | END)?)
+}
+
 /// Memory files know of no such thing, and need it not.
-fn begin_or_end(fd: &OwnedFd, flags: u64) -> Result<(), Errno> {
-    match ioctl::sync(fd.as_fd(), flags) {
+fn sync(fd: BorrowedFd<'_>, flags: u64) -> Result<(), Errno> {
+    match ioctl::sync(fd, flags) {
         Err(Errno::NOTTY) => Ok(()),
         other => other,
     }
@@ -89,7 +113,7 @@ fn begin_or_end(fd: &OwnedFd, flags: u64) -> Result<(), Errno> {
 #[derive(Debug)]
 pub struct Accessed<'a> {
     mapping: &'a mut Mapping,
-    flags: u64,
+    access: Access,
 }
 
 impl Deref for Accessed<'_> {
@@ -109,6 +133,6 @@ impl DerefMut for Accessed<'_> {
 impl Drop for Accessed<'_> {
     fn drop(&mut self) {
         // Nothing to be done about a failure: the bytes are written.
-        let _ = begin_or_end(&self.mapping.fd, self.flags | END);
+        let _ = end_access(&self.mapping.fd, self.access);
     }
 }

@@ -11,6 +11,7 @@ use crate::{
     Capabilities,
     caps::StreamFormat,
     description::{RouteDescription, RouteKind},
+    dmabuf_memory,
     frame::{FrameError, Layout},
     gpu::{self, Gpu},
     ring::Free,
@@ -50,6 +51,9 @@ pub(crate) enum RouteError {
     /// The numbers overflow.
     #[error("a target of {0} is too large")]
     TooLarge(veil_frame::Size),
+    /// Devices cannot be told of what the CPU has written.
+    #[error(transparent)]
+    Written(#[from] veil_dmabuf::MappingError),
     /// A frame came in other memory than the ones before.
     #[error("the frame is not in a dmabuf any more")]
     NoDmabuf,
@@ -70,6 +74,8 @@ pub(crate) struct Source<'a> {
     pub(crate) layout: Layout,
     /// Its dmabufs, if it lies in such.
     pub(crate) dmabuf: Option<BorrowedDmabuf<'a>>,
+    /// Whether it was written as system memory: by the CPU, as far as anybody knows.
+    by_cpu: bool,
 }
 
 impl<'a> Source<'a> {
@@ -80,7 +86,16 @@ impl<'a> Source<'a> {
             buffer,
             layout,
             dmabuf: layout.dmabuf(buffer, stream.dmabuf_format()),
+            by_cpu: stream.drm.is_none(),
         })
+    }
+
+    /// Makes devices see what the CPU has written.
+    fn show_to_devices(&self) -> Result<(), RouteError> {
+        match &self.dmabuf {
+            Some(dmabuf) if self.by_cpu => Ok(dmabuf_memory::written(dmabuf)?),
+            _ => Ok(()),
+        }
     }
 
     /// How it lies in dmabufs, if it does.
@@ -300,7 +315,14 @@ impl Route {
                 let frame = source.layout.map(source.buffer)?;
                 shm.draw(&frame, free)
             }
-            (Self::Convert(convert, _), Taken::Free(free)) => convert.draw(source, free),
+            (Self::Convert(convert, _), Taken::Free(free)) => {
+                source.show_to_devices()?;
+                convert.draw(source, free)
+            }
+            (Self::Direct(_), Taken::Shared(_)) => {
+                source.show_to_devices()?;
+                Ok(0)
+            }
             _ => Ok(0),
         }
     }
