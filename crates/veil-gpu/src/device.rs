@@ -5,22 +5,20 @@
 
 mod choice;
 mod extensions;
+mod handle;
 mod physical;
 
 pub use choice::DeviceChoice;
 pub use physical::DeviceInfo;
 
-use crate::{
-    fault,
-    formats::Formats,
-    instance::{Instance, refused},
-};
+use crate::{fault, formats::Formats, instance::Instance};
 use ash::{prelude::VkResult, vk};
 use extensions::Extensions;
 use gpu_allocator::{
     AllocationError, AllocationSizes, AllocatorDebugSettings,
     vulkan::{Allocation, AllocationCreateDesc, Allocator, AllocatorCreateDesc},
 };
+use handle::{Functions, RawDevice, create};
 use std::{
     sync::{
         Arc, Mutex, OnceLock, PoisonError,
@@ -106,24 +104,6 @@ pub struct Device {
     formats: OnceLock<Formats>,
     lost: AtomicBool,
     instance: Instance,
-}
-
-/// Functions of extensions, where the device has them.
-struct Functions {
-    memory_fd: Option<ash::khr::external_memory_fd::Device>,
-    modifiers: Option<ash::ext::image_drm_format_modifier::Device>,
-    semaphore_fd: Option<ash::khr::external_semaphore_fd::Device>,
-}
-
-/// The handle.
-struct RawDevice(ash::Device);
-
-impl Drop for RawDevice {
-    fn drop(&mut self) {
-        // SAFETY: everything made on the device holds it, so all is gone (VUID-vkDestroyDevice-device-05137), and with
-        // it whoever could use the queue (-device-00378).
-        unsafe { self.0.destroy_device(None) };
-    }
 }
 
 impl Device {
@@ -361,46 +341,4 @@ impl Device {
         let mut allowed = (0..self.memory.memory_type_count).filter(|kind| kinds & (1 << kind) != 0);
         allowed.clone().find(local).or_else(|| allowed.next())
     }
-}
-
-impl Functions {
-    fn new(instance: &Instance, device: &ash::Device, extensions: &Extensions) -> Self {
-        let of = instance.raw();
-        Self {
-            memory_fd: extensions
-                .missing_for_dmabufs()
-                .is_none()
-                .then(|| ash::khr::external_memory_fd::Device::new(of, device)),
-            modifiers: extensions
-                .has_modifiers()
-                .then(|| ash::ext::image_drm_format_modifier::Device::new(of, device)),
-            semaphore_fd: extensions
-                .has_semaphore_fd()
-                .then(|| ash::khr::external_semaphore_fd::Device::new(of, device)),
-        }
-    }
-}
-
-fn create(
-    instance: &Instance,
-    physical: vk::PhysicalDevice,
-    family: u32,
-    extensions: &Extensions,
-    extended_storage: bool,
-) -> Result<RawDevice, DeviceError> {
-    let queues = [vk::DeviceQueueCreateInfo::default()
-        .queue_family_index(family)
-        .queue_priorities(&[1.0])];
-    let names = extensions.names();
-    let features =
-        vk::PhysicalDeviceFeatures::default().shader_storage_image_extended_formats(extended_storage);
-    let info = vk::DeviceCreateInfo::default()
-        .queue_create_infos(&queues)
-        .enabled_extension_names(&names)
-        .enabled_features(&features);
-    // SAFETY: extensions and features are those that the device lists (VUID-VkDeviceCreateInfo-ppEnabledExtensionNames,
-    // VUID-vkCreateDevice-ppEnabledExtensionNames-01387), and the family is one of its.
-    fault::call(|| unsafe { instance.raw().create_device(physical, &info, None) })
-        .map(RawDevice)
-        .map_err(|error| refused("a device", error))
 }

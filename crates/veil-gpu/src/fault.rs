@@ -11,15 +11,27 @@ pub(crate) fn call<T>(call: impl FnOnce() -> VkResult<T>) -> VkResult<T> {
     call()
 }
 
+/// Whether a test wants a device without this extension.
+pub(crate) fn is_hidden(_name: &std::ffi::CStr) -> bool {
+    #[cfg(feature = "fault-injection")]
+    return injection::is_hidden(_name);
+    #[cfg(not(feature = "fault-injection"))]
+    false
+}
+
 /// Faults for tests, in the thread that asks for them.
 #[cfg(feature = "fault-injection")]
 pub mod injection {
     use ash::vk;
-    use std::cell::Cell;
+    use std::{
+        cell::{Cell, RefCell},
+        ffi::CStr,
+    };
 
     thread_local! {
         /// Calls until the fault, and the fault.
         static NEXT: Cell<Option<(u32, vk::Result)>> = const { Cell::new(None) };
+        static HIDDEN: RefCell<Vec<&'static CStr>> = const { RefCell::new(Vec::new()) };
     }
 
     /// Makes this thread's call number `n` from now fail, counted from 0.
@@ -30,6 +42,15 @@ pub mod injection {
     /// Takes the fault back; false if it has happened.
     pub fn disarm() -> bool {
         NEXT.take().is_some()
+    }
+
+    /// Has the devices that this thread opens from now on be without these extensions, as older drivers are.
+    pub fn hide(extensions: &[&'static CStr]) {
+        HIDDEN.set(extensions.to_vec());
+    }
+
+    pub(super) fn is_hidden(name: &CStr) -> bool {
+        HIDDEN.with_borrow(|hidden| hidden.contains(&name))
     }
 
     pub(super) fn due() -> Option<vk::Result> {

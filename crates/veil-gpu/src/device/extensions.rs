@@ -34,7 +34,7 @@ pub(super) struct Extensions {
 impl Extensions {
     pub(super) fn of(instance: &Instance, device: vk::PhysicalDevice) -> Result<Self, DeviceError> {
         let listed = list(instance, device)?;
-        let has = |name: &CStr| contains(&listed, name);
+        let has = |name: &CStr| contains(&listed, name) && !fault::is_hidden(name);
         Ok(Self {
             dmabufs: DMABUFS.map(has),
             better: BETTER.map(has),
