@@ -87,9 +87,11 @@ fn budget_still_picture() {
 
 #[test]
 fn budget_wake_ups() {
-    for fps in [30, 60] {
+    // A headless sway refreshes less often than it says: at 60 Hz 52 to 59 times a second, by what else the machine does. A
+    // video that is faster than its screen is another matter.
+    for (fps, mode) in [(30, "1280x720@60Hz"), (60, "1280x720@120Hz")] {
         let clip = clips::moving(1280, 720, fps, 4.0).unwrap();
-        let mut desk = Desk::start("1280x720", ["--input".as_ref(), clip.as_os_str()]).unwrap();
+        let mut desk = Desk::start(mode, ["--input".as_ref(), clip.as_os_str()]).unwrap();
         desk.wait_frames(OUTPUT, 20).unwrap();
         let mut rates = Vec::new();
         for _ in 0..ATTEMPTS {
