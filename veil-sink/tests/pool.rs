@@ -41,7 +41,7 @@ fn proposed(width: u32, height: u32, buffers: u32) -> (Rig, gst::BufferPool) {
     let caps = gst::Caps::from_str(&caps).unwrap();
     let mut query = gst::query::Allocation::new(Some(&caps), true);
     assert!(rig.pad.peer_query(query.query_mut()));
-    let (pool, size, ..) = query.allocation_pools().into_iter().next().expect("a pool");
+    let (pool, size, ..) = query.allocation_pools().next().expect("a pool");
     let pool = pool.expect("a pool of dmabufs");
     let mut config = pool.config();
     config.set_params(Some(&caps), size, buffers, buffers);

@@ -183,8 +183,8 @@ pub(crate) fn dmabuf_formats(asked: &Asked, capabilities: &Capabilities) -> Vec<
 #[derive(Debug)]
 pub(crate) enum Route {
     Direct(Direct),
-    Convert(Convert, Cow<'static, str>),
-    Shm(Shm, Cow<'static, str>),
+    Convert(Box<Convert>, Cow<'static, str>),
+    Shm(Box<Shm>, Cow<'static, str>),
 }
 
 /// Where a frame is drawn.
@@ -245,12 +245,12 @@ impl Route {
         let no_gpu = match (wanted.gpu(), &capabilities.dmabuf) {
             (Ok(gpu), Some(support)) => {
                 let before = match before {
-                    Some(Self::Convert(convert, _)) => Some(convert),
+                    Some(Self::Convert(convert, _)) => Some(*convert),
                     _ => None,
                 };
                 let convert = Convert::new(before, stream, &plan, support, &gpu, released)?;
                 let reason = format!("{} converts: {not_direct}", convert.device_name());
-                return Ok((Self::Convert(convert, reason.into()), plan));
+                return Ok((Self::Convert(Box::new(convert), reason.into()), plan));
             }
             (Ok(_), None) => Cow::Borrowed("the compositor takes no dmabufs"),
             (Err(reason), _) => reason,
@@ -264,12 +264,12 @@ impl Route {
             return Err(RouteError::OutOfReach(format.modifier, no_gpu.into_owned()));
         }
         let before = match before {
-            Some(Self::Shm(shm, _)) => Some(shm),
+            Some(Self::Shm(shm, _)) => Some(*shm),
             _ => None,
         };
         let shm = Shm::new(before, stream, &plan, released)?;
         let reason = Self::shm_reason(&shm, source.format().is_some(), not_direct, &no_gpu);
-        Ok((Self::Shm(shm, reason), plan))
+        Ok((Self::Shm(Box::new(shm), reason), plan))
     }
 
     fn shm_reason(shm: &Shm, dmabufs: bool, not_direct: &str, no_gpu: &str) -> Cow<'static, str> {
