@@ -3,14 +3,18 @@
 //! A pool is proposed in the answer to the allocation query. A decoder that takes it says in the pool's configuration how much
 //! padding it needs around the picture (`GstBufferPoolOptionVideoAlignment`), and may take it only if it can say that, and
 //! reads where planes lie (`GstBufferPoolOptionVideoMeta`). Rows begin at multiples of 256 bytes, which every GPU can import
-//! (AMD's take no others; NVIDIA's take them, and show garbage). Memory stays mapped from first to last: it is the decoder's to write and the device's to read, frame after frame.
+//! (AMD's take no others; NVIDIA's take them, and show garbage). Memory stays mapped from first to last: it is the decoder's to
+//! write and the device's to read, frame after frame.
 //!
 //! A buffer that has come back may still be read, by a GPU or a compositor that let go of it when it had only begun. Their
 //! fences are in the dmabuf, and are waited for before the decoder gets it again. From then on the CPU writes, which devices that do not
 //! look into its caches are told of: here that it begins, and by [`dmabuf_memory::written`] that it ended.
 //!
-//! libav's decoders write into memory of their own first, and then into a pool only where its rows are as long; else, and for H.264
-//! and H.265 always in GStreamer 1.28, they copy each frame into the pool, and it is read there.
+//! libav's decoders copy each frame into the pool, once, and it is read there. They write into a pool at once only where its rows
+//! are as long as in the memory that they began with (for H.264 and H.265 never in GStreamer 1.28). That is no gain: they keep what
+//! they may still refer to locked for writing, and GStreamer's base class of decoders copies that into plain memory before it
+//! hands it on. So it does no harm that rows of 256 bytes are seldom theirs. Where frames are as large as whole macroblocks,
+//! GStreamer before 1.28 leaves the decoder its own memory, and the sink copies.
 //!
 //! Where dmabufs run out in the middle (udmabuf makes none above 64 MiB, descriptors are counted), plain memory is given: to most
 //! decoders a pool without buffers is an error that ends the stream.
