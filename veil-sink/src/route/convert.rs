@@ -14,7 +14,7 @@ use drm_fourcc::{DrmFormat, DrmFourcc, DrmModifier};
 use gstreamer as gst;
 use std::sync::Arc;
 use veil_frame::{DmabufSupport, Size, Spec, Target, TargetPlan, presentable::Released};
-use veil_gpu::{Conversion, Converter, TargetImage};
+use veil_gpu::{Conversion, Converter, ConverterError, TargetImage};
 
 /// Frames that the GPU may be working on.
 const IN_FLIGHT: usize = 2;
@@ -175,16 +175,20 @@ impl Convert {
             let formats = self.gpu.device().formats();
             formats.reads(self.spec.format, dmabuf.format.modifier)
         });
-        let (bytes, submitted) = match readable {
-            Some(dmabuf) => {
-                let submitted = self.converter.convert(&dmabuf, &image)?;
+        let imported = readable.map(|dmabuf| self.converter.convert(&dmabuf, &image));
+        let (bytes, submitted) = match imported {
+            Some(Ok(submitted)) => {
                 if self.read.len() > IN_FLIGHT {
                     self.read.remove(0);
                 }
                 self.read.push((submitted.serial, source.buffer.clone()));
                 (0, submitted)
             }
-            None => {
+            // Drivers refuse some memory that they list, for its stride or its exporter. What the CPU can read is uploaded.
+            Some(Err(error)) if !(matches!(error, ConverterError::Import(_)) && source.is_linear()) => {
+                return Err(error.into());
+            }
+            Some(Err(_)) | None => {
                 let frame = source.layout.map(source.buffer)?;
                 self.converter.upload(&frame.planes(), &image)?
             }

@@ -98,6 +98,12 @@ impl<'a> Source<'a> {
         }
     }
 
+    /// Whether it lies row after row, so that the CPU can read it.
+    pub(crate) fn is_linear(&self) -> bool {
+        self.format()
+            .is_none_or(|format| format.modifier == DrmModifier::Linear)
+    }
+
     /// How it lies in dmabufs, if it does.
     pub(crate) fn format(&self) -> Option<DrmFormat> {
         self.dmabuf.map(|dmabuf| dmabuf.format)
