@@ -25,3 +25,37 @@ pub(crate) fn curves(color: Colorimetry) -> Option<Vec<f32>> {
     }
     Some(tables)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use veil_frame::{Matrix, Primaries, Range};
+
+    #[test]
+    fn interpolation_is_close_between_the_steps() {
+        for transfer in [Transfer::Sdr, Transfer::Pq, Transfer::Hlg] {
+            let color = Colorimetry {
+                matrix: Matrix::Bt2020,
+                range: Range::Limited,
+                primaries: Primaries::Bt2020,
+                transfer,
+            };
+            let tables = curves(color).unwrap();
+            let first: &dyn Fn(f64) -> f64 = match transfer {
+                Transfer::Sdr => &|v| v.powf(tone_map::GAMMA),
+                Transfer::Pq => &|v| tone_map::hdr_to_sdr_light(tone_map::pq_to_light(v)),
+                Transfer::Hlg => &tone_map::hlg_to_scene,
+            };
+            let second: &dyn Fn(f64) -> f64 = &|l| tone_map::hdr_to_sdr_light(l * tone_map::SOURCE_PEAK);
+            for (table, curve) in tables.chunks(STEPS + 1).zip([first, second]) {
+                for (step, ends) in table.windows(2).enumerate() {
+                    let middle = (f64::from(ends[0]) + f64::from(ends[1])) / 2.0;
+                    let want = curve((step as f64 + 0.5) / STEPS as f64);
+                    assert!((middle - want).abs() < 3e-7, "{transfer:?} {step}: {middle}, not {want}");
+                }
+            }
+            assert_eq!(tables.len() > STEPS + 1, transfer == Transfer::Hlg);
+        }
+        assert!(curves(Colorimetry::assumed(1080)).is_none());
+    }
+}
