@@ -9,15 +9,20 @@ mod common;
 
 use common::{Padding, Rig, caps, demand, noise::Noise, picture};
 use gstreamer as gst;
+use gstreamer_allocators as gst_allocators;
 use gstreamer_video as gst_video;
 
+use drm_fourcc::{DrmFormat, DrmFourcc, DrmModifier};
+use gst::prelude::*;
+use gst_allocators::prelude::*;
 use std::{
     alloc::{GlobalAlloc, Layout, System},
     cell::Cell,
     sync::Arc,
 };
-use veil_frame::{FitMode, PixelFormat, Presentable, Size};
-use veil_sink::{Capabilities, Mailbox, Presenter, SharedCapabilities, Submitted, VeilSink};
+use veil_dmabuf::{Allocator, Linear};
+use veil_frame::{DmabufSupport, FitMode, PixelFormat, Presentable, Size};
+use veil_sink::{Capabilities, Mailbox, Presenter, RouteChoice, SharedCapabilities, Submitted, VeilSink};
 
 thread_local! {
     static COUNT: Cell<u64> = const { Cell::new(0) };
@@ -135,5 +140,78 @@ fn nor_does_one_that_is_unpacked() {
         for screen in [(322, 182), (160, 90)] {
             steady(name, &caps, screen, || Noise::new(format, SIZE, 2, 64).buffer());
         }
+    }
+}
+
+/// Buffers in dmabufs, as a pool has them: each comes round again and again.
+fn dmabuf_pool(size: Size, count: usize) -> Vec<gst::Buffer> {
+    let allocator = Allocator::open().unwrap();
+    let linear = Linear::new(PixelFormat::Nv12, size).unwrap();
+    let wrapper = gst_allocators::DmaBufAllocator::new();
+    let buffer = |_| {
+        let fd = linear.allocate(&allocator).unwrap();
+        // SAFETY: the descriptor is the memory's from here on.
+        let memory = unsafe { wrapper.alloc_dmabuf(fd, linear.len) }.unwrap();
+        let mut buffer = gst::Buffer::new();
+        let writable = buffer.make_mut();
+        writable.append_memory(memory);
+        gst_video::VideoMeta::add_full(
+            writable,
+            gst_video::VideoFrameFlags::empty(),
+            gst_video::VideoFormat::Nv12,
+            size.w,
+            size.h,
+            &linear.offset[..2],
+            &[linear.stride[0] as i32, linear.stride[1] as i32],
+        )
+        .unwrap();
+        buffer
+    };
+    (0..count).map(buffer).collect()
+}
+
+/// On the routes that leave the pixels where they are, the CPU writes none either.
+#[test]
+#[ignore = "needs the test machine"]
+fn nor_do_frames_in_dmabufs() {
+    gst::init().unwrap();
+    let linear = |code| DrmFormat {
+        code,
+        modifier: DrmModifier::Linear,
+    };
+    let support = DmabufSupport {
+        formats: vec![linear(DrmFourcc::Nv12), linear(DrmFourcc::Xbgr8888)],
+        ..DmabufSupport::default()
+    };
+    for route in [RouteChoice::Direct, RouteChoice::Convert] {
+        let desk = Arc::new(Loop {
+            capabilities: SharedCapabilities::new(Default::default()),
+            mailbox: Mailbox::new(),
+        });
+        let wanted = demand(FitMode::Fill, SIZE.w, SIZE.h);
+        desk.capabilities.set(wanted.clone(), Some(support.clone()));
+        let screen = common::Screen::new(wanted, 1);
+        let mut rig = Rig::idle(&screen);
+        let sink = VeilSink::new(Arc::clone(&desk) as Arc<dyn Presenter>);
+        sink.set_property("route", route);
+        sink.set_property("device", "llvmpipe");
+        rig.replace_sink(sink);
+        rig.play();
+        rig.begin(&caps(PixelFormat::Nv12, SIZE));
+        let pool = dmabuf_pool(SIZE, 6);
+        let mut buffers: Vec<_> = (0..30).map(|i| rig.stamp(pool[i % 6].copy())).collect();
+        let mut on_screen = None;
+        let mut counted = Vec::with_capacity(buffers.len());
+        for buffer in buffers.drain(..) {
+            let before = COUNT.get();
+            let pushed = rig.pad.push(buffer);
+            counted.push(COUNT.get() - before);
+            assert!(pushed.is_ok(), "{route:?}: {}", rig.error());
+            on_screen = desk.mailbox.take();
+        }
+        assert!(on_screen.is_some() && counted[0] > 0, "{route:?}: {counted:?}");
+        assert!(counted[12..].iter().all(|&n| n == 0), "{route:?}: {counted:?}");
+        let stats = rig.sink.stats().snapshot();
+        assert_eq!((stats.submitted, stats.bytes), (30, 0), "{route:?}");
     }
 }

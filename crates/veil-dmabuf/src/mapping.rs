@@ -93,12 +93,16 @@ pub fn begin_access(dmabuf: impl AsFd, access: Access) -> Result<(), MappingErro
     Ok(sync(dmabuf.as_fd(), access.flags())?)
 }
 
-/// The CPU has done to a dmabuf what it [began](begin_access) to do: devices see it now.
+/// The CPU has done to a dmabuf what it [began](begin_access) to do: devices see it now. Where nothing began, nothing is done.
 ///
 /// # Errors
 /// [`MappingError::Begin`] when the exporter refuses.
 pub fn end_access(dmabuf: impl AsFd, access: Access) -> Result<(), MappingError> {
-    Ok(sync(dmabuf.as_fd(), access.flags() | END)?)
+    match sync(dmabuf.as_fd(), access.flags() | END) {
+        // So udmabuf answers where nothing had begun: whoever wrote did not say so, and there is nothing to end.
+        Err(Errno::INVAL) => Ok(()),
+        other => Ok(other?),
+    }
 }
 
 /// Memory files know of no such thing, and need it not.

@@ -4,7 +4,7 @@
 
 use std::{os::fd::OwnedFd, time::Duration};
 use veil_dmabuf::{
-    Access, Allocator, Identity, Linear, Mapping,
+    Access, Allocator, Identity, Linear, Mapping, begin_access, end_access,
     fence::{self, Use},
 };
 use veil_frame::{PixelFormat, Size};
@@ -82,4 +82,15 @@ fn a_dmabuf_is_known_by_whatever_descriptor() {
     let mut apart = linear.describe(&first).unwrap();
     apart.planes[1].fd = second;
     assert!(!Identity::of(&apart.borrow()).unwrap().is_one());
+}
+
+#[test]
+#[ignore = "needs the test machine"]
+fn an_access_that_never_began_may_end() {
+    for allocator in allocators() {
+        let dmabuf = allocator.allocate(4096).unwrap();
+        end_access(&dmabuf, Access::Write).unwrap();
+        begin_access(&dmabuf, Access::Write).unwrap();
+        end_access(&dmabuf, Access::Write).unwrap();
+    }
 }

@@ -51,7 +51,10 @@ mod tests {
                 for (step, ends) in table.windows(2).enumerate() {
                     let middle = (f64::from(ends[0]) + f64::from(ends[1])) / 2.0;
                     let want = curve((step as f64 + 0.5) / STEPS as f64);
-                    assert!((middle - want).abs() < 3e-7, "{transfer:?} {step}: {middle}, not {want}");
+                    assert!(
+                        (middle - want).abs() < 3e-7,
+                        "{transfer:?} {step}: {middle}, not {want}"
+                    );
                 }
             }
             assert_eq!(tables.len() > STEPS + 1, transfer == Transfer::Hlg);
