@@ -10,7 +10,7 @@ import os
 import subprocess
 import sys
 
-from screen import BACKGROUND, PART, VIDEO_TOLERANCE, bars, expect, moves
+from screen import BACKGROUND, VIDEO_TOLERANCE, bars, expect, moves
 from shot import Display
 from veil import BIN, INPUTS, OUT, Daemon, compositor_alive
 from waiting import Wrong, wait_for
@@ -18,8 +18,8 @@ from waiting import Wrong, wait_for
 DEVICE = "llvmpipe"
 CODED = ("bars.mp4", "bars-601.mp4", "bars-full.mp4")
 COLOUR = "#%02x%02x%02x" % BACKGROUND
-# Where a camera's bars are at a width of 640, past its text.
-COLUMNS = range(40, 640, 80)
+# Across the bars.
+COLUMNS = range(64, 1024, 128)
 
 
 def route_of(daemon, wanted):
@@ -73,9 +73,8 @@ def kernel_sources(dmabufs):
 def shown(display, source, pipeline, name, *properties):
     """The colours of a row, once the picture has stood still for two screenshots; and the element's own statistics."""
     log = OUT / f"{name}.log"
-    # With black around it, a compositor may put the frame itself on the display, in its own size.
-    around = "0x%02x%02x%02x" % BACKGROUND
-    words = f"{pipeline} ! veilsink mode=fit background-color={around} device={DEVICE}".split() + list(properties)
+    # A frame that need not be scaled may be put on the display by itself: then it must have the display's size.
+    words = f"{pipeline} ! veilsink mode=fill device={DEVICE}".split() + list(properties)
     environment = {
         **os.environ,
         "GST_PLUGIN_PATH": str(BIN),
@@ -95,7 +94,7 @@ def shown(display, source, pipeline, name, *properties):
             shot = display.shoot()
             if (shot.width, shot.height) != (1024, 768):
                 raise Wrong(f"the display shows a framebuffer of {shot.width}x{shot.height}")
-            row = [shot.at(x * 1024 // 640, PART[1] + 160) for x in COLUMNS]
+            row = [shot.at(x, 300) for x in COLUMNS]
             if len(set(row)) < 4 or row != before:
                 before = row
                 raise Wrong(f"the screen shows {row}")
