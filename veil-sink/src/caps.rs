@@ -18,7 +18,7 @@ use crate::{
 use drm_fourcc::{DrmFormat, DrmModifier};
 use gst_video::VideoFormat;
 use std::time::Duration;
-use veil_frame::{PixelFormat, Size};
+use veil_frame::{PixelFormat, Size, Spec, TargetPlan};
 
 /// The longest time that counts as a frame period; slower videos are waited for no longer than that.
 const LONGEST_PERIOD: Duration = Duration::from_millis(100);
@@ -165,6 +165,19 @@ impl StreamFormat {
         })
     }
 
+    /// What a conversion of its frames by this plan is asked for.
+    pub(crate) fn spec(&self, plan: &TargetPlan) -> Spec {
+        let told = &self.description;
+        Spec {
+            format: told.format,
+            stored: plan.picture.stored,
+            colorimetry: told.colorimetry,
+            site: told.site,
+            crop: plan.crop,
+            size: plan.size,
+        }
+    }
+
     /// How pixels lie in dmabufs, if frames come in such: what the caps say, or row after row for system memory, which may
     /// be a dmabuf too.
     pub(crate) fn dmabuf_format(&self) -> Option<DrmFormat> {
@@ -192,7 +205,7 @@ fn dmabuf_info(caps: &gst::CapsRef) -> Result<(gst_video::VideoInfo, DrmFormat),
     let told = structure.and_then(|structure| structure.get::<&str>("drm-format").ok());
     let unknown = || CapsError::DrmFormat(told.unwrap_or("(none)").to_owned());
     let drm = told.and_then(drm::parse).ok_or_else(unknown)?;
-    let format = drm::pixel_format(drm.code).ok_or_else(unknown)?;
+    let format = PixelFormat::from_fourcc(drm.code).ok_or_else(unknown)?;
     let mut plain = caps.to_owned();
     let plain_caps = plain.make_mut();
     plain_caps.set_features(0, Some(gst::CapsFeatures::new_empty()));
@@ -279,7 +292,7 @@ mod tests {
         assert_eq!(told.colorimetry, Colorimetry::assumed(1080));
         assert_eq!(stream.drm, drm::parse("NV12:0x0100000000000002"));
         assert_eq!(stream.info.stride()[..2], [1920, 1920]);
-        assert!(matches!(parse(&text("XXXX")), Err(CapsError::DrmFormat(_))));
+        assert!(matches!(parse(&text("QQQQ")), Err(CapsError::DrmFormat(_))));
     }
 
     #[test]

@@ -4,7 +4,6 @@
 
 use drm_fourcc::{DrmFormat, DrmFourcc, DrmModifier};
 use std::fmt::Write;
-use veil_frame::PixelFormat;
 
 /// The value of `format` in caps of dmabufs.
 pub(crate) const FORMAT: &str = "DMA_DRM";
@@ -42,17 +41,10 @@ pub(crate) fn parse(text: &str) -> Option<DrmFormat> {
     })
 }
 
-/// The format of pixels that a DRM format stands for.
-pub(crate) fn pixel_format(code: DrmFourcc) -> Option<PixelFormat> {
-    PixelFormat::ALL
-        .iter()
-        .copied()
-        .find(|format| format.info().fourcc == Some(code))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use veil_frame::PixelFormat;
 
     #[test]
     fn formats_there_and_back() {
@@ -83,7 +75,7 @@ mod tests {
         let mut found = 0;
         for &format in PixelFormat::ALL {
             if let Some(code) = format.info().fourcc {
-                assert_eq!(pixel_format(code), Some(format));
+                assert_eq!(PixelFormat::from_fourcc(code), Some(format));
                 found += 1;
             }
         }

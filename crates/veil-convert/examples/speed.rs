@@ -125,12 +125,7 @@ fn main() {
                 stored: case.stored,
                 colorimetry,
                 site: ChromaSite::LEFT,
-                crop: RectF {
-                    x: 0.0,
-                    y: 0.0,
-                    w: f64::from(case.stored.w),
-                    h: f64::from(case.stored.h),
-                },
+                crop: RectF::whole(case.stored),
                 size: case.size,
             };
             let mut converter = Converter::with_level(&spec, level).expect("this level is available");

@@ -34,22 +34,13 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-fn whole(size: Size) -> RectF {
-    RectF {
-        x: 0.0,
-        y: 0.0,
-        w: f64::from(size.w),
-        h: f64::from(size.h),
-    }
-}
-
 fn spec(format: PixelFormat, stored: Size, size: Size) -> Spec {
     Spec {
         format,
         stored,
         colorimetry: Colorimetry::assumed(stored.h),
         site: ChromaSite::LEFT,
-        crop: whole(stored),
+        crop: RectF::whole(stored),
         size,
     }
 }

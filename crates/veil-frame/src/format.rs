@@ -68,6 +68,14 @@ impl PixelFormat {
             .find(|format| format.info().name == name)
     }
 
+    /// The format of pixels that a DRM format stands for.
+    pub fn from_fourcc(code: DrmFourcc) -> Option<Self> {
+        Self::ALL
+            .iter()
+            .copied()
+            .find(|format| format.info().fourcc == Some(code))
+    }
+
     /// Whether it carries alpha.
     pub const fn has_alpha(self) -> bool {
         let info = self.info();
@@ -136,6 +144,10 @@ mod tests {
             }
             let twins = |other: &&PixelFormat| info.fourcc.is_some() && other.info().fourcc == info.fourcc;
             assert_eq!(PixelFormat::ALL.iter().find(twins).unwrap_or(&format), &format);
+            assert_eq!(
+                info.fourcc.and_then(PixelFormat::from_fourcc),
+                info.fourcc.map(|_| format)
+            );
             for plane in 0..usize::from(info.planes) {
                 assert!(
                     info.plane_row_bytes(plane, 1) > 0 && info.plane_rows(plane, 1) == 1,

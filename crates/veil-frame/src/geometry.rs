@@ -104,6 +104,16 @@ pub struct RectF {
 }
 
 impl RectF {
+    /// The whole of a picture of this size.
+    pub fn whole(size: Size) -> Self {
+        Self {
+            x: 0.0,
+            y: 0.0,
+            w: f64::from(size.w),
+            h: f64::from(size.h),
+        }
+    }
+
     /// The smallest rectangle that holds both.
     pub fn union(self, other: Self) -> Self {
         let x = self.x.min(other.x);

@@ -151,12 +151,7 @@ impl TargetPlan {
     /// The stored picture itself is the target: nothing is drawn, and each surface shows its part of what is visible.
     pub fn stored(picture: Picture) -> Self {
         let size = picture.stored;
-        let crop = RectF {
-            x: 0.0,
-            y: 0.0,
-            w: f64::from(size.w),
-            h: f64::from(size.h),
-        };
+        let crop = RectF::whole(size);
         Self {
             picture,
             crop,
@@ -255,15 +250,7 @@ impl TargetPlan {
         };
         let wanted = to_target(placement.source);
         // The first tile, upright: what there is.
-        let tile = orientation.to_upright(
-            RectF {
-                x: 0.0,
-                y: 0.0,
-                w: f64::from(self.size.w),
-                h: f64::from(self.size.h),
-            },
-            canvas,
-        );
+        let tile = orientation.to_upright(RectF::whole(self.size), canvas);
         let source = intersect(wanted, tile)?;
         let (sx, sy) = (placement.dest.w / wanted.w, placement.dest.h / wanted.h);
         let dest = RectF {
@@ -346,11 +333,7 @@ mod tests {
         let plan = TargetPlan::stored(coded);
         assert_eq!(plan.canvas, Size::new(1920, 1088));
         let shown = plan.surface(FitMode::Fill, HD).unwrap();
-        let all = |w: f64, h: f64| RectF { x: 0.0, y: 0.0, w, h };
-        assert_eq!(
-            (shown.source, shown.dest),
-            (all(1920.0, 1080.0), all(1920.0, 1080.0))
-        );
+        assert_eq!((shown.source, shown.dest), (RectF::whole(HD), RectF::whole(HD)));
         let half = plan.surface(FitMode::Center, Size::new(960, 540)).unwrap();
         assert_eq!(
             (half.source.x, half.source.y, half.source.w),

@@ -28,19 +28,10 @@ const SITES: [ChromaSite; 4] = [
 /// Sizes that are stored: even, odd, and smaller than a workgroup.
 const SIZES: [Size; 3] = [Size::new(48, 18), Size::new(37, 11), Size::new(7, 5)];
 
-fn whole(size: Size) -> RectF {
-    RectF {
-        x: 0.0,
-        y: 0.0,
-        w: f64::from(size.w),
-        h: f64::from(size.h),
-    }
-}
-
 /// The crops and output sizes to try for a stored size: whole, whole pixels, and scaled.
 fn geometries(stored: Size) -> Vec<(RectF, Size)> {
     let (w, h) = (f64::from(stored.w), f64::from(stored.h));
-    let mut all = vec![(whole(stored), stored)];
+    let mut all = vec![(RectF::whole(stored), stored)];
     for (x, y, right, bottom) in [(3.0, 1.0, 2.0, 2.0), (0.0, 2.0, 1.0, 0.0)] {
         let crop = RectF {
             x,
@@ -53,12 +44,12 @@ fn geometries(stored: Size) -> Vec<(RectF, Size)> {
     let rows_only = RectF {
         y: 0.75,
         h: h - 1.5,
-        ..whole(stored)
+        ..RectF::whole(stored)
     };
     all.push((rows_only, Size::new(stored.w, (stored.h / 2).max(1))));
     for scale in [2.0, 1.5, 2.81, 0.7] {
         let size = Size::new(((w / scale) as u32).max(1), ((h / scale) as u32).max(1));
-        all.push((whole(stored), size));
+        all.push((RectF::whole(stored), size));
         let crop = RectF {
             x: 0.4,
             y: 0.0,
@@ -191,7 +182,7 @@ fn linear_light() {
                             stored,
                             colorimetry,
                             site: ChromaSite::TOP_LEFT,
-                            crop: whole(stored),
+                            crop: RectF::whole(stored),
                             size,
                         };
                         for (index, target) in [BYTES, TENS].into_iter().enumerate() {
@@ -223,7 +214,7 @@ fn a_larger_canvas_is_filled_with_copies() {
         stored,
         colorimetry: Colorimetry::assumed(720),
         site: ChromaSite::LEFT,
-        crop: whole(stored),
+        crop: RectF::whole(stored),
         size,
     };
     let picture = Picture::new(spec.format, stored, 0, Content::Noise, &mut Random(3));
@@ -246,7 +237,7 @@ fn what_cannot_be_converted_is_refused() {
         stored: size,
         colorimetry: Colorimetry::assumed(64),
         site: ChromaSite::LEFT,
-        crop: whole(size),
+        crop: RectF::whole(size),
         size,
     };
     let new = |spec: &Spec, canvas, target| Conversion::new(&gpu.pipelines, spec, canvas, target, 1).err();
@@ -271,13 +262,13 @@ fn what_cannot_be_converted_is_refused() {
     let wide = Size::new(8192, 64);
     let tiny = Spec {
         stored: wide,
-        crop: whole(wide),
+        crop: RectF::whole(wide),
         size: Size::new(16, 64),
         ..spec
     };
     assert!(matches!(new(&tiny, size, BYTES), Some(ConvertError::Scale(_))));
     let outside = Spec {
-        crop: whole(Size::new(65, 64)),
+        crop: RectF::whole(Size::new(65, 64)),
         ..spec
     };
     assert!(matches!(new(&outside, size, BYTES), Some(ConvertError::Spec(_))));

@@ -8,7 +8,7 @@
 mod pictures;
 
 use drm_fourcc::{DrmFormat, DrmFourcc, DrmModifier};
-use pictures::{QUARTERS, coding, draw, pixel_format};
+use pictures::{QUARTERS, coding, draw};
 use std::{
     io::{BufRead, BufReader, Write},
     path::PathBuf,
@@ -18,8 +18,8 @@ use std::{
 };
 use veil_dmabuf::{Access, Allocator, Linear, Mapping};
 use veil_frame::{
-    ChromaSite, Colorimetry, DmabufSupport, FitMode, Labels, Matrix, Picture, Presentable, Range, Rgb, Shown,
-    Siting, Size, Target, TargetPlan, Transfer, presentable::Released, tone_map,
+    ChromaSite, Colorimetry, DmabufSupport, FitMode, Labels, Matrix, Picture, PixelFormat, Presentable,
+    Range, Rgb, Shown, Siting, Size, Target, TargetPlan, Transfer, presentable::Released, tone_map,
 };
 use veil_testkit::{GENEROUS, RgbImage, Shot, repository, wait_until};
 use veil_wayland::{Content, Display, DisplayError, Event, Layer, Placed, Shell, SurfaceId, WindowSettings};
@@ -206,7 +206,7 @@ impl Client {
     }
 
     fn picture(&self, code: DrmFourcc, colours: [[u8; 3]; 4], coding: Colorimetry) -> Arc<Target> {
-        let format = pixel_format(code);
+        let format = PixelFormat::from_fourcc(code).unwrap();
         let linear = Linear::new(format, SIZE).unwrap();
         let memory = linear.allocate(&self.allocator).unwrap();
         let mut mapping = Mapping::new(&memory, linear.len).unwrap();

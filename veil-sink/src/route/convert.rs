@@ -105,15 +105,7 @@ impl Convert {
         gpu: &Arc<Gpu>,
         released: &Arc<Released>,
     ) -> Result<Self, RouteError> {
-        let told = &stream.description;
-        let spec = Spec {
-            format: told.format,
-            stored: plan.picture.stored,
-            colorimetry: told.colorimetry,
-            site: told.site,
-            crop: plan.crop,
-            size: plan.size,
-        };
+        let spec = stream.spec(plan);
         let targets = targets(stream, support, gpu);
         let (canvas, fits) = (plan.canvas, |before: &Self| {
             before.canvas == plan.canvas && before.targets == targets && Arc::ptr_eq(&before.gpu, gpu)

@@ -4,13 +4,14 @@
 //! its [`Identity`]. The decoder gets its buffer back when the last surface has let go of it.
 
 use super::{RouteError, Source};
-use crate::{caps::StreamFormat, drm};
+use crate::caps::StreamFormat;
 use drm_fourcc::DrmFormat;
 use gstreamer as gst;
 use std::sync::{Arc, Mutex, PoisonError};
 use veil_dmabuf::Identity;
 use veil_frame::{
-    BorrowedDmabuf, Demand, DmabufSupport, FitMode, Labels, Matrix, Model, Size, Target, TargetUse,
+    BorrowedDmabuf, Demand, DmabufSupport, FitMode, Labels, Matrix, Model, PixelFormat, Size, Target,
+    TargetUse,
     presentable::{OnFree, Released},
 };
 
@@ -107,7 +108,7 @@ pub(crate) fn obstacle(
 /// can be told what colours mean.
 pub(crate) fn formats(support: &DmabufSupport, strict: bool) -> Vec<DrmFormat> {
     let suits = |format: &&DrmFormat| {
-        drm::pixel_format(format.code).is_some_and(|pixels| {
+        PixelFormat::from_fourcc(format.code).is_some_and(|pixels| {
             let named = pixels.info().model == Model::Rgb || !support.codings.is_empty();
             !pixels.has_alpha() && (named || !strict)
         })

@@ -9,7 +9,7 @@ use crate::{
 };
 use drm_fourcc::DrmFourcc;
 use std::sync::Arc;
-use veil_convert::{Converter, Spec};
+use veil_convert::Converter;
 use veil_frame::{Backing, Size, Target, TargetPlan, presentable::Released};
 use veil_wayland::SharedMemory;
 
@@ -80,16 +80,8 @@ impl Shm {
         plan: &TargetPlan,
         released: &Arc<Released>,
     ) -> Result<Self, RouteError> {
-        let told = &stream.description;
-        let shape = Shape::new(plan.canvas, told.format.has_alpha())?;
-        let spec = Spec {
-            format: told.format,
-            stored: plan.picture.stored,
-            colorimetry: told.colorimetry,
-            site: told.site,
-            crop: plan.crop,
-            size: plan.size,
-        };
+        let spec = stream.spec(plan);
+        let shape = Shape::new(plan.canvas, spec.format.has_alpha())?;
         let converter = Converter::new(&spec)?;
         let unpacker = stream
             .unpacking

@@ -70,12 +70,7 @@ impl Case {
                 ..Colorimetry::assumed(self.stored.h)
             },
             site: ChromaSite::LEFT,
-            crop: RectF {
-                x: 0.0,
-                y: 0.0,
-                w: f64::from(self.stored.w),
-                h: f64::from(self.stored.h),
-            },
+            crop: RectF::whole(self.stored),
             size: self.size,
         }
     }

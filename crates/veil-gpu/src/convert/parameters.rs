@@ -146,12 +146,7 @@ mod tests {
     use veil_testkit::planes::Random;
 
     fn spec(format: PixelFormat, stored: Size, size: Size, colorimetry: Colorimetry) -> Spec {
-        let crop = RectF {
-            x: 0.0,
-            y: 0.0,
-            w: f64::from(stored.w),
-            h: f64::from(stored.h),
-        };
+        let crop = RectF::whole(stored);
         Spec {
             format,
             stored,

@@ -28,12 +28,7 @@ pub fn plain(format: PixelFormat, size: Size) -> Spec {
         stored: size,
         colorimetry: Colorimetry::assumed(size.h),
         site: ChromaSite::LEFT,
-        crop: RectF {
-            x: 0.0,
-            y: 0.0,
-            w: f64::from(size.w),
-            h: f64::from(size.h),
-        },
+        crop: RectF::whole(size),
         size,
     }
 }

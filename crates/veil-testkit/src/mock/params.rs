@@ -65,12 +65,7 @@ impl Dmabuf {
             _ => Colorimetry::assumed(0),
         };
         let (colorimetry, site) = Representation::colours(told, untold);
-        let whole = RectF {
-            x: 0.0,
-            y: 0.0,
-            w: f64::from(size.w),
-            h: f64::from(size.h),
-        };
+        let whole = RectF::whole(size);
         let spec = Spec {
             format: self.pixels,
             stored: size,

@@ -2,13 +2,13 @@
 
 #![allow(dead_code, clippy::unwrap_used)]
 
-use crate::pictures::{QUARTERS, coding, draw, pixel_format};
+use crate::pictures::{QUARTERS, coding, draw};
 use drm_fourcc::{DrmFormat, DrmFourcc, DrmModifier};
 use std::sync::Arc;
 use veil_dmabuf::Linear;
 use veil_frame::{
-    Colorimetry, FitMode, Labels, Matrix, Picture, Presentable, Range, Rgb, Shown, Size, Target, TargetPlan,
-    presentable::Released,
+    Colorimetry, FitMode, Labels, Matrix, Picture, PixelFormat, Presentable, Range, Rgb, Shown, Size, Target,
+    TargetPlan, presentable::Released,
 };
 use veil_testkit::mock::{Global, Mock, MockBuilder, MockDmabuf, MockOutput};
 use veil_testkit::{GENEROUS, wait_until};
@@ -164,7 +164,7 @@ pub(crate) fn picture_of(
     colours: [[u8; 3]; 4],
     coding: Colorimetry,
 ) -> Arc<Target> {
-    let pixels = pixel_format(format.code);
+    let pixels = PixelFormat::from_fourcc(format.code).unwrap();
     let linear = Linear::new(pixels, size).unwrap();
     let mut memory = SharedMemory::new(linear.len).unwrap();
     draw(memory.bytes_mut(), &linear, (pixels, size), colours, coding);

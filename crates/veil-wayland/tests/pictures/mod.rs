@@ -2,18 +2,11 @@
 
 #![allow(dead_code, clippy::unwrap_used)]
 
-use drm_fourcc::DrmFourcc;
 use veil_dmabuf::Linear;
 use veil_frame::{Colorimetry, Matrix, Model, PixelFormat, Primaries, Range, Size, Transfer};
 
 /// Red, green, blue, and a grey: a mistaken order, matrix or range shows in one of them.
 pub(crate) const QUARTERS: [[u8; 3]; 4] = [[200, 30, 30], [30, 160, 60], [40, 60, 200], [128, 128, 128]];
-
-/// The format of pixels that a DRM format stands for.
-pub(crate) fn pixel_format(code: DrmFourcc) -> PixelFormat {
-    let mut all = PixelFormat::ALL.iter().copied();
-    all.find(|format| format.info().fourcc == Some(code)).unwrap()
-}
 
 /// YCbCr of this matrix and range, and all else as usual.
 pub(crate) fn coding(matrix: Matrix, range: Range) -> Colorimetry {
