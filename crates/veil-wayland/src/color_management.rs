@@ -5,14 +5,12 @@
 //! ready; so all that may be needed are made at once, and only those that are ready are spoken of.
 
 use crate::{
-    buffer::Quiet,
+    buffer::{Quiet, no_events},
     desktop::{Desktop, Event},
 };
 use smithay_client_toolkit::dispatch2::Dispatch2;
 use veil_frame::{Colorimetry, Labels, Primaries, Transfer};
-use wayland_client::{
-    Connection, Proxy, QueueHandle, WEnum, globals::GlobalList, protocol::wl_surface::WlSurface,
-};
+use wayland_client::{Connection, QueueHandle, WEnum, globals::GlobalList, protocol::wl_surface::WlSurface};
 use wayland_protocols::wp::color_management::v1::client::{
     wp_color_management_surface_v1::WpColorManagementSurfaceV1,
     wp_color_manager_v1::{self as manager, Feature, RenderIntent, TransferFunction, WpColorManagerV1},
@@ -205,22 +203,6 @@ impl Dispatch2<WpImageDescriptionV1, Desktop> for Quiet {
             _ => {}
         }
     }
-}
-
-macro_rules! no_events {
-    ($($interface:ty),+) => {
-        $(impl Dispatch2<$interface, Desktop> for Quiet {
-            fn event(
-                &self,
-                _: &mut Desktop,
-                _: &$interface,
-                _: <$interface as Proxy>::Event,
-                _: &Connection,
-                _: &QueueHandle<Desktop>,
-            ) {
-            }
-        })+
-    };
 }
 
 no_events!(WpColorManagementSurfaceV1, WpImageDescriptionCreatorParamsV1);

@@ -1,7 +1,7 @@
 //! What the compositor's events change: see [`Desktop`].
 
 use crate::{
-    buffer::Quiet,
+    buffer::{Quiet, no_events},
     desktop::{Desktop, Event},
     output::Output,
     surface::SurfaceId,
@@ -25,25 +25,18 @@ use wayland_client::{
     Connection, QueueHandle,
     protocol::{
         wl_output::{Transform, WlOutput},
-        wl_region::{self, WlRegion},
+        wl_region::WlRegion,
         wl_surface::WlSurface,
     },
 };
 use wayland_protocols::wp::{
-    color_representation::v1::client::wp_color_representation_surface_v1::{
-        self, WpColorRepresentationSurfaceV1,
-    },
+    color_representation::v1::client::wp_color_representation_surface_v1::WpColorRepresentationSurfaceV1,
     fractional_scale::v1::client::{
-        wp_fractional_scale_manager_v1::{self, WpFractionalScaleManagerV1},
+        wp_fractional_scale_manager_v1::WpFractionalScaleManagerV1,
         wp_fractional_scale_v1::{self, WpFractionalScaleV1},
     },
-    single_pixel_buffer::v1::client::wp_single_pixel_buffer_manager_v1::{
-        self, WpSinglePixelBufferManagerV1,
-    },
-    viewporter::client::{
-        wp_viewport::{self, WpViewport},
-        wp_viewporter::{self, WpViewporter},
-    },
+    single_pixel_buffer::v1::client::wp_single_pixel_buffer_manager_v1::WpSinglePixelBufferManagerV1,
+    viewporter::client::{wp_viewport::WpViewport, wp_viewporter::WpViewporter},
 };
 
 impl OutputHandler for Desktop {
@@ -244,19 +237,11 @@ impl ProvidesRegistryState for Desktop {
 delegate_dispatch2!(Desktop);
 delegate_registry!(Desktop);
 
-macro_rules! no_events {
-    ($($interface:ty => $event:ty),+ $(,)?) => {
-        $(impl Dispatch2<$interface, Desktop> for Quiet {
-            fn event(&self, _: &mut Desktop, _: &$interface, _: $event, _: &Connection, _: &QueueHandle<Desktop>) {}
-        })+
-    };
-}
-
-no_events! {
-    WlRegion => wl_region::Event,
-    WpViewport => wp_viewport::Event,
-    WpViewporter => wp_viewporter::Event,
-    WpFractionalScaleManagerV1 => wp_fractional_scale_manager_v1::Event,
-    WpColorRepresentationSurfaceV1 => wp_color_representation_surface_v1::Event,
-    WpSinglePixelBufferManagerV1 => wp_single_pixel_buffer_manager_v1::Event,
-}
+no_events!(
+    WlRegion,
+    WpViewport,
+    WpViewporter,
+    WpFractionalScaleManagerV1,
+    WpColorRepresentationSurfaceV1,
+    WpSinglePixelBufferManagerV1,
+);

@@ -7,9 +7,11 @@
 //!
 //! Reached points are told by one eventfd for all, which the owner of the event loop watches beside the connection.
 
-use crate::{buffer::Quiet, desktop::Desktop};
+use crate::{
+    buffer::{Quiet, no_events},
+    desktop::Desktop,
+};
 use rustix::event::{EventfdFlags, eventfd};
-use smithay_client_toolkit::dispatch2::Dispatch2;
 use std::{
     fmt, io,
     os::fd::{AsFd, BorrowedFd, OwnedFd},
@@ -17,7 +19,7 @@ use std::{
 };
 use veil_dmabuf::fence::{self, Use};
 use veil_frame::{Backing, Target};
-use wayland_client::{Connection, QueueHandle, globals::GlobalList, protocol::wl_surface::WlSurface};
+use wayland_client::{QueueHandle, globals::GlobalList, protocol::wl_surface::WlSurface};
 use wayland_protocols::wp::linux_drm_syncobj::v1::client::{
     wp_linux_drm_syncobj_manager_v1::WpLinuxDrmSyncobjManagerV1,
     wp_linux_drm_syncobj_surface_v1::WpLinuxDrmSyncobjSurfaceV1,
@@ -281,22 +283,6 @@ fn acquire_fence(target: &Target) -> io::Result<Option<OwnedFd>> {
         });
     }
     Ok(all)
-}
-
-macro_rules! no_events {
-    ($($interface:ty),+) => {
-        $(impl Dispatch2<$interface, Desktop> for Quiet {
-            fn event(
-                &self,
-                _: &mut Desktop,
-                _: &$interface,
-                _: <$interface as wayland_client::Proxy>::Event,
-                _: &Connection,
-                _: &QueueHandle<Desktop>,
-            ) {
-            }
-        })+
-    };
 }
 
 no_events!(

@@ -86,9 +86,29 @@ impl Dispatch2<WlBuffer, Desktop> for InFlight {
     }
 }
 
-/// Marks the objects whose events veil has no use for.
+/// Marks the objects whose events veil has no use for, or looks at without knowing more.
 #[derive(Debug)]
 pub(crate) struct Quiet;
+
+/// Leaves the events of these interfaces alone.
+macro_rules! no_events {
+    ($($interface:ty),+ $(,)?) => {
+        $(impl smithay_client_toolkit::dispatch2::Dispatch2<$interface, $crate::desktop::Desktop>
+            for $crate::buffer::Quiet
+        {
+            fn event(
+                &self,
+                _: &mut $crate::desktop::Desktop,
+                _: &$interface,
+                _: <$interface as wayland_client::Proxy>::Event,
+                _: &wayland_client::Connection,
+                _: &wayland_client::QueueHandle<$crate::desktop::Desktop>,
+            ) {
+            }
+        })+
+    };
+}
+pub(crate) use no_events;
 
 /// The buffers of one surface.
 #[derive(Debug, Default)]

@@ -1,37 +1,22 @@
 //! Buffers in shared memory: `wl_shm`.
 
-use super::{BufferError, InFlight, Quiet, int};
+use super::{BufferError, InFlight, Quiet, int, no_events};
 use crate::desktop::Desktop;
 use drm_fourcc::DrmFourcc;
 use rustix::fs::fstat;
-use smithay_client_toolkit::dispatch2::Dispatch2;
 use std::os::fd::{AsFd, OwnedFd};
 use veil_frame::Target;
 use wayland_client::{
-    Connection, QueueHandle,
+    QueueHandle,
     protocol::{
         wl_buffer::WlBuffer,
         wl_shm::{self, WlShm},
-        wl_shm_pool::{self, WlShmPool},
+        wl_shm_pool::WlShmPool,
     },
 };
 
-impl Dispatch2<WlShm, Desktop> for Quiet {
-    // The formats: XRGB8888 and ARGB8888, all that veil uses, are always there (wayland.xml, `wl_shm`).
-    fn event(&self, _: &mut Desktop, _: &WlShm, _: wl_shm::Event, _: &Connection, _: &QueueHandle<Desktop>) {}
-}
-
-impl Dispatch2<WlShmPool, Desktop> for Quiet {
-    fn event(
-        &self,
-        _: &mut Desktop,
-        _: &WlShmPool,
-        _: wl_shm_pool::Event,
-        _: &Connection,
-        _: &QueueHandle<Desktop>,
-    ) {
-    }
-}
+// The formats: XRGB8888 and ARGB8888, all that veil uses, are always there (wayland.xml, `wl_shm`).
+no_events!(WlShm, WlShmPool);
 
 /// A buffer of a target that lies in this file.
 pub(super) fn create(
