@@ -10,6 +10,7 @@ use crate::{
     convert::{PlaneLayout, PlaneViews, planes},
     device::Device,
     mapped::{MappedBuffer, MappedBufferError},
+    shared_memory::WHOLE,
 };
 use ash::vk;
 use gpu_allocator::{
@@ -253,15 +254,6 @@ struct DeviceImage {
     view: vk::ImageView,
     allocation: Option<Allocation>,
 }
-
-/// The only level and layer there is.
-const WHOLE: vk::ImageSubresourceRange = vk::ImageSubresourceRange {
-    aspect_mask: vk::ImageAspectFlags::COLOR,
-    base_mip_level: 0,
-    level_count: 1,
-    base_array_layer: 0,
-    layer_count: 1,
-};
 
 impl DeviceImage {
     fn new(device: &Arc<Device>, layout: &PlaneLayout) -> Result<Self, UploadError> {
