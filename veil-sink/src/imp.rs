@@ -165,14 +165,11 @@ impl VeilSink {
         Some((capabilities.generation, dmabuf_formats(&asked, &capabilities)))
     }
 
-    /// Has the elements upstream ask again what is taken, if that has changed: another device, other modifiers. Decoders
-    /// then choose other memory; what they gave before is shown as well as it goes until then.
-    fn renegotiate_if_needed(&self) {
-        let generation = lock(&self.painter)
-            .as_ref()
-            .map(|painter| painter.presenter().capabilities().generation);
-        let before = lock(&self.offered).0;
-        if generation.is_none_or(|generation| generation == before) {
+    /// Has the elements upstream ask again what is taken, if that has changed by this generation of the capabilities: another
+    /// device, other modifiers. Decoders then choose other memory; what they gave before is shown as well as it goes until
+    /// then.
+    fn renegotiate_if_needed(&self, generation: u64) {
+        if lock(&self.offered).0 == generation {
             return;
         }
         let Some((generation, formats)) = self.dmabuf_formats() else {
@@ -414,8 +411,8 @@ impl BaseSinkImpl for VeilSink {
     }
 
     fn prepare(&self, buffer: &gst::Buffer) -> Result<gst::FlowSuccess, gst::FlowError> {
-        self.paint(|painter| painter.prepare(buffer))?;
-        self.renegotiate_if_needed();
+        let generation = self.paint(|painter| painter.prepare(buffer))?;
+        self.renegotiate_if_needed(generation);
         gst::trace!(CAT, imp = self, "prepared {:?}", buffer.pts());
         Ok(gst::FlowSuccess::Ok)
     }

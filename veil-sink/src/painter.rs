@@ -168,18 +168,18 @@ impl Painter {
         *lock(&self.description) = Description::default();
     }
 
-    /// Draws a buffer, unless that was done.
-    pub(crate) fn prepare(&mut self, buffer: &gst::Buffer) -> Result<(), PaintError> {
+    /// Draws a buffer, unless that was done. Gives the generation of the capabilities that it was drawn for.
+    pub(crate) fn prepare(&mut self, buffer: &gst::Buffer) -> Result<u64, PaintError> {
         let capabilities = self.presenter.capabilities();
+        let generation = capabilities.generation;
         let identity = Identity::of(buffer);
         let before = self.prepared.take().filter(|before| before.buffer == identity);
         let (sequence, counted) = match before {
             Some(before)
-                if before.generation == capabilities.generation
-                    && !matches!(before.outcome, Outcome::NoTarget) =>
+                if before.generation == generation && !matches!(before.outcome, Outcome::NoTarget) =>
             {
                 self.prepared = Some(before);
-                return Ok(());
+                return Ok(generation);
             }
             Some(before) => {
                 if before.counted {
@@ -197,12 +197,12 @@ impl Painter {
         let outcome = self.paint(buffer, &capabilities, sequence)?;
         self.prepared = Some(Prepared {
             buffer: identity,
-            generation: capabilities.generation,
+            generation,
             sequence,
             outcome,
             counted,
         });
-        Ok(())
+        Ok(generation)
     }
 
     /// Hands over a buffer whose time has come.
