@@ -2,7 +2,7 @@
 //! the last.
 //!
 //! Opening loads the driver, so nothing here happens for pictures that stand still, nor where the compositor takes no dmabufs.
-//! A device that could not be opened is not tried again; one that was lost is opened anew, but not without end.
+//! A device that could not be opened is not tried again; one that was lost is opened anew for whoever asks.
 
 use std::{
     env,
@@ -10,9 +10,6 @@ use std::{
 };
 use veil_frame::DmabufSupport;
 use veil_gpu::{Device, DeviceChoice, Pipelines};
-
-/// How often a device is opened anew after it was lost.
-const REOPENED: u32 = 3;
 
 /// The variable that names a device, where the property `device` does not.
 const VARIABLE: &str = "VEIL_DEVICE";
@@ -38,7 +35,6 @@ impl std::fmt::Debug for Gpu {
 struct Tried {
     choice: DeviceChoice,
     opened: Result<Weak<Gpu>, Arc<str>>,
-    times: u32,
 }
 
 static TRIED: Mutex<Vec<Tried>> = Mutex::new(Vec::new());
@@ -61,23 +57,14 @@ pub(crate) fn open(named: Option<&str>, support: &DmabufSupport) -> Result<Arc<G
             tried.push(Tried {
                 choice: choice.clone(),
                 opened: Ok(Weak::new()),
-                times: 0,
             });
             tried.len() - 1
         }
     };
     let entry = &mut tried[index];
     let opened = entry.opened.clone()?.upgrade();
-    if let Some(gpu) = opened {
-        if !gpu.device().lost() {
-            return Ok(gpu);
-        }
-        entry.times += 1;
-        if entry.times > REOPENED {
-            let reason: Arc<str> = "the GPU was lost again and again".into();
-            entry.opened = Err(Arc::clone(&reason));
-            return Err(reason);
-        }
+    if let Some(gpu) = opened.filter(|gpu| !gpu.device().lost()) {
+        return Ok(gpu);
     }
     let gpu = Device::open(&choice)
         .map_err(|error| error.to_string())

@@ -10,6 +10,9 @@ use drm_fourcc::DrmFormat;
 use std::sync::Arc;
 use veil_frame::{Orientation, Picture, PictureError, TargetPlan, presentable::Released};
 
+/// How often a stream's GPU may be lost, and is opened anew.
+const MOST_LOST: u32 = 3;
+
 /// There is no plan for a picture.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum PlanError {
@@ -57,6 +60,8 @@ pub(crate) struct Planner {
     asked: Asked,
     /// Why a GPU is not tried again.
     no_gpu: Option<String>,
+    /// How often one was lost.
+    lost: u32,
     planned: Option<Planned>,
 }
 
@@ -67,6 +72,7 @@ impl Planner {
             released,
             asked,
             no_gpu: None,
+            lost: 0,
             planned: None,
         }
     }
@@ -83,13 +89,14 @@ impl Planner {
         self.planned = None;
     }
 
-    /// A frame could not be drawn. Whether there is another way to try: of a GPU that fails no use is made any more, and one that
-    /// was lost is opened anew when the next plan is made.
+    /// A frame could not be drawn. Whether there is another way to try: of a GPU that fails no use is made any more; one that
+    /// was lost is opened anew when the next plan is made, but not without end.
     pub(crate) fn failed(&mut self, error: &RouteError) -> bool {
         let (Some(planned), RouteError::Gpu(_)) = (&self.planned, error) else {
             return false;
         };
-        if !planned.route.lost_device() {
+        self.lost += u32::from(planned.route.lost_device());
+        if !planned.route.lost_device() || self.lost > MOST_LOST {
             self.no_gpu = Some(error.to_string());
         }
         tracing::warn!("{error}; another way is tried");

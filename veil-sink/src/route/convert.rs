@@ -104,7 +104,7 @@ impl Convert {
         support: &DmabufSupport,
         gpu: &Arc<Gpu>,
         released: &Arc<Released>,
-    ) -> Result<Self, RouteError> {
+    ) -> Result<Self, ConverterError> {
         let spec = stream.spec(plan);
         let targets = targets(stream, support, gpu);
         let (canvas, fits) = (plan.canvas, |before: &Self| {

@@ -22,7 +22,9 @@ use drm_fourcc::{DrmFormat, DrmModifier};
 use gstreamer as gst;
 use shm::Shm;
 use std::{borrow::Cow, sync::Arc};
-use veil_frame::{BorrowedDmabuf, Labels, Picture, TargetPlan, TargetUse, presentable::Released};
+use veil_frame::{
+    BorrowedDmabuf, DmabufSupport, Labels, Picture, TargetPlan, TargetUse, presentable::Released,
+};
 
 /// A route cannot be taken, or has failed.
 #[derive(Debug, thiserror::Error)]
@@ -132,7 +134,7 @@ pub(crate) struct Wanted<'a> {
     pub(crate) no_gpu: Option<&'a str>,
 }
 
-impl Wanted<'_> {
+impl<'a> Wanted<'a> {
     fn not_direct(&self) -> Option<&'static str> {
         let strict = match self.asked.choice {
             RouteChoice::Auto => true,
@@ -143,8 +145,8 @@ impl Wanted<'_> {
         direct::obstacle(self.stream, self.source.format(), support, demand, strict)
     }
 
-    /// The GPU that can convert this, or why there is none.
-    fn gpu(&self) -> Result<Arc<Gpu>, Cow<'static, str>> {
+    /// The GPU that can convert this, and what it converts for; or why there is none.
+    fn gpu(&self) -> Result<(Arc<Gpu>, &'a DmabufSupport), Cow<'static, str>> {
         if let RouteChoice::Shm | RouteChoice::Direct = self.asked.choice {
             return Err("another route was asked for".into());
         }
@@ -158,7 +160,7 @@ impl Wanted<'_> {
             .map_err(|reason| Cow::Owned(String::from(&*reason)))?;
         match convert::obstacle(self.stream, self.source.format(), support, &gpu) {
             Some(reason) => Err(reason.into()),
-            None => Ok(gpu),
+            None => Ok((gpu, support)),
         }
     }
 }
@@ -248,18 +250,21 @@ impl Route {
         }
         let not_direct = not_direct.unwrap_or_default();
         let plan = TargetPlan::new(picture, &capabilities.demand);
-        let no_gpu = match (wanted.gpu(), &capabilities.dmabuf) {
-            (Ok(gpu), Some(support)) => {
-                let before = match before {
-                    Some(Self::Convert(convert, _)) => Some(*convert),
-                    _ => None,
-                };
-                let convert = Convert::new(before, stream, &plan, support, &gpu, released)?;
+        let (convert_before, shm_before) = match before {
+            Some(Self::Convert(convert, _)) => (Some(*convert), None),
+            Some(Self::Shm(shm, _)) => (None, Some(*shm)),
+            _ => (None, None),
+        };
+        let convert = wanted.gpu().and_then(|(gpu, support)| {
+            Convert::new(convert_before, stream, &plan, support, &gpu, released)
+                .map_err(|error| error.to_string().into())
+        });
+        let no_gpu = match convert {
+            Ok(convert) => {
                 let reason = format!("{} converts: {not_direct}", convert.device_name());
                 return Ok((Self::Convert(Box::new(convert), reason.into()), plan));
             }
-            (Ok(_), None) => Cow::Borrowed("the compositor takes no dmabufs"),
-            (Err(reason), _) => reason,
+            Err(reason) => reason,
         };
         if asked.choice == RouteChoice::Convert {
             return Err(RouteError::Forced("convert", no_gpu.into_owned()));
@@ -269,11 +274,7 @@ impl Route {
         {
             return Err(RouteError::OutOfReach(format.modifier, no_gpu.into_owned()));
         }
-        let before = match before {
-            Some(Self::Shm(shm, _)) => Some(*shm),
-            _ => None,
-        };
-        let shm = Shm::new(before, stream, &plan, released)?;
+        let shm = Shm::new(shm_before, stream, &plan, released)?;
         let reason = Self::shm_reason(&shm, source.format().is_some(), not_direct, &no_gpu);
         Ok((Self::Shm(Box::new(shm), reason), plan))
     }
@@ -333,7 +334,7 @@ impl Route {
         }
     }
 
-    /// Whether it stands still because the device was lost.
+    /// Whether it failed because the device was lost.
     pub(crate) fn lost_device(&self) -> bool {
         matches!(self, Self::Convert(convert, _) if convert.lost())
     }
