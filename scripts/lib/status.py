@@ -55,7 +55,7 @@ def watch(veil, seconds):
         rate = (shown - (get(before, f"outputs.{index}.frames.shown") or 0)) / lasted
         size = "x".join(str(length) for length in output.get("size") or [])
         row("output", f"{output.get('name')} {size}")
-        row("file", output.get("path") or "none")
+        row("file", output.get("path") or output.get("source") or "none")
         decoder = get(output, "decoder.element")
         if decoder:
             row("decoder", f"{decoder} ({'hardware' if get(output, 'decoder.hardware') else 'software'})")

@@ -4,7 +4,7 @@ use crate::daemon::assignments::Spec;
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
 use veil_frame::{FitMode, Rgb};
-use veil_ipc::{WirePath, commands::ClientCommand};
+use veil_ipc::{Source, commands::ClientCommand};
 use veil_sink::RouteChoice;
 
 /// A video behind the desktop that costs next to nothing.
@@ -59,7 +59,7 @@ impl DaemonArgs {
         // A path of no characters has no absolute form; it is refused where files are.
         let path = std::path::absolute(input).unwrap_or_else(|_| input.clone());
         Some(Spec {
-            path: WirePath::from(path),
+            source: Source::from(path),
             mode: self.mode.unwrap_or_default(),
             background: self.background.unwrap_or(Rgb::BLACK),
         })

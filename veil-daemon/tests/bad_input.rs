@@ -143,7 +143,7 @@ fn bad_files_leave_a_still_as_it_was() {
     let alone = || held(&desk).is_ok_and(|held| held.threads == 1);
     wait_until("the loop to be alone", GENEROUS, alone).unwrap();
     let before = held(&desk).unwrap();
-    assert_eq!(before.state["all"]["path"], good.to_str().unwrap());
+    assert_eq!(before.state["all"]["file"], good.to_str().unwrap());
     let rss = desk.daemon.process().rss_anon_kib().unwrap();
     for _ in 0..3 {
         refuse_all(&desk, &files, BLUE).unwrap();
@@ -239,7 +239,7 @@ fn a_video_without_pictures_behind_its_head() {
         assert_refused(&desk.set([&path]).unwrap(), &path, "");
         assert!(desk.shot().unwrap().is_plain(BLUE, NEAR), "{name}");
     }
-    assert_eq!(desk.state().unwrap()["all"]["path"], good.to_str().unwrap());
+    assert_eq!(desk.state().unwrap()["all"]["file"], good.to_str().unwrap());
 }
 
 #[test]
@@ -335,7 +335,7 @@ fn a_bad_input_at_the_start_is_no_reason_to_end() {
     desk.restart(["--input", bad.to_str().unwrap()]).unwrap();
     desk.wait_shot("the-good-one", |shot| shot.is_plain(BLUE, NEAR))
         .unwrap();
-    assert_eq!(desk.state().unwrap()["all"]["path"], good.to_str().unwrap());
+    assert_eq!(desk.state().unwrap()["all"]["file"], good.to_str().unwrap());
 }
 
 #[test]

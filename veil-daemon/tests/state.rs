@@ -96,7 +96,7 @@ fn a_bad_file_is_never_remembered() {
     let good = clips::plain(RED).unwrap();
     desk.set([&good]).unwrap().ok().unwrap();
     let state = desk.state().unwrap();
-    assert_eq!(state["all"]["path"], good.to_str().unwrap());
+    assert_eq!(state["all"]["file"], good.to_str().unwrap());
     let inputs = clips::inputs().unwrap();
     for name in [
         "trunc.mp4",

@@ -231,3 +231,33 @@ fn the_longest_sides_that_are_allowed() {
         }
     }
 }
+
+#[test]
+fn a_colour_is_a_wallpaper_and_comes_back() {
+    let mut desk = Desk::start("320x180", NO_ARGUMENTS).unwrap();
+    let red = |shot: &veil_testkit::Shot| shot.is_plain(RED, 0);
+    desk.daemon
+        .client(["set", "--color", "#dc1e28"])
+        .unwrap()
+        .ok()
+        .unwrap();
+    let status = desk.first().unwrap();
+    assert_eq!(
+        (&status["kind"], &status["state"]),
+        (&"color".into(), &"still".into())
+    );
+    assert_eq!(
+        (&status["path"], &status["source"]["color"]),
+        (&serde_json::Value::Null, &"#dc1e28".into())
+    );
+    desk.wait_shot("red", red).unwrap();
+    // An output of another size has it too.
+    let name = status["name"].as_str().unwrap();
+    desk.sway.output(name).mode("640x360").unwrap();
+    desk.wait_shot("red, larger", |shot| shot.size() == (640, 360) && red(shot))
+        .unwrap();
+    desk.restart(NO_ARGUMENTS).unwrap();
+    desk.wait_first("red again", |output| output["kind"] == "color")
+        .unwrap();
+    desk.wait_shot("red again", red).unwrap();
+}

@@ -2,7 +2,7 @@
 
 use crate::client::{Client, ClientError};
 use crate::path::Location;
-use crate::protocol::{Answer, Command, Reason, Response, WirePath};
+use crate::protocol::{Answer, Command, Reason, Response, Source, WirePath};
 use crate::render::render;
 use clap::builder::{PathBufValueParser, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
@@ -72,9 +72,12 @@ pub struct SetArgs {
     /// The colour around and behind the picture, as #RRGGBB [default: as it is]
     #[arg(long, value_name = "COLOR")]
     pub background: Option<Rgb>,
+    /// Nothing but this colour, as #RRGGBB, instead of a file
+    #[arg(long, value_name = "COLOR", conflicts_with = "file")]
+    pub color: Option<Rgb>,
     /// The picture or video; a name that begins with a dash goes after `--`
-    #[arg(value_parser = file_parser())]
-    pub file: PathBuf,
+    #[arg(value_parser = file_parser(), required_unless_present = "color")]
+    pub file: Option<PathBuf>,
 }
 
 /// For clap: the modes by name, so that `--help` and mistakes list them.
@@ -156,9 +159,14 @@ fn simple(client: &mut Client, command: &Command) -> Result<(), CommandError> {
 fn set(location: &Location, args: SetArgs) -> Result<(), CommandError> {
     // Joined to this folder, but no link resolved: the name that was given is what `status` shows and what is restored
     // at the next login, when the link may lead elsewhere.
-    let file = WirePath(std::path::absolute(args.file).map_err(CommandError::Folder)?);
+    let absolute = |file: PathBuf| std::path::absolute(file).map_err(CommandError::Folder);
+    let source = match (args.color, args.file) {
+        (Some(color), _) => Source::Color(color),
+        // Clap has refused neither.
+        (None, file) => Source::File(WirePath(absolute(file.unwrap_or_default())?)),
+    };
     let command = Command::Set {
-        file,
+        source,
         outputs: args.on.outputs,
         mode: args.mode,
         background: args.background,
@@ -259,7 +267,7 @@ mod tests {
             "#102030",
         ]);
         let args = args.expect("taken");
-        assert_eq!(args.file, PathBuf::from("a b.mp4"));
+        assert_eq!(args.file, Some(PathBuf::from("a b.mp4")));
         assert_eq!(args.on.outputs, ["A", "B"]);
         assert_eq!(args.mode, Some(FitMode::Tile));
         assert_eq!(
@@ -271,7 +279,9 @@ mod tests {
             })
         );
         let args = set(&["--", "-dash.mp4"]).expect("taken");
-        assert_eq!(args.file, PathBuf::from("-dash.mp4"));
+        assert_eq!(args.file, Some(PathBuf::from("-dash.mp4")));
+        let args = set(&["--color", "#204060"]).expect("taken");
+        assert!(args.file.is_none() && args.color.is_some());
         assert!(args.on.outputs.is_empty() && args.mode.is_none() && args.background.is_none());
     }
 
@@ -283,6 +293,8 @@ mod tests {
             (&["-"], "standard input"),
             (&["-dash.mp4"], "unexpected argument"),
             (&["a", "b"], "unexpected argument"),
+            (&["--color", "#204060", "a"], "cannot be used with"),
+            (&["--color", "blue"], "#RRGGBB"),
             (&["--mode", "zoom", "a"], "fill, fit, stretch, center, tile"),
             (&["--background", "red", "a"], "#RRGGBB"),
         ] {

@@ -17,4 +17,6 @@ pub mod server;
 
 pub use client::{Client, ClientError};
 pub use path::{Location, LocationError};
-pub use protocol::{Answer, Command, Reason, Request, RequestError, Response, WirePath, parse_request};
+pub use protocol::{
+    Answer, Command, Reason, Request, RequestError, Response, Source, WirePath, parse_request,
+};

@@ -50,9 +50,11 @@ impl fmt::Display for Block<'_> {
             description => writeln!(f, " ({description})")?,
         }
         let mut row = |label: &str, text: String| writeln!(f, "  {label:<11}{}", text.replace('\n', "\\n"));
-        match &output.path {
-            Some(path) => row("wallpaper", path.as_path().display().to_string())?,
-            None => row("wallpaper", "none".into())?,
+        match (&output.source, &output.path) {
+            (Some(source), _) => row("wallpaper", source.to_string())?,
+            // An older daemon.
+            (None, Some(path)) => row("wallpaper", path.as_path().display().to_string())?,
+            (None, None) => row("wallpaper", "none".into())?,
         }
         if output.state != PlayState::Empty {
             row(
@@ -123,6 +125,7 @@ mod tests {
             size: (3840, 2160),
             scale: 1.5,
             path: Some("/home/me/sea.mp4".into()),
+            source: None,
             kind: Kind::Video,
             mode: FitMode::Fit,
             background: Rgb {

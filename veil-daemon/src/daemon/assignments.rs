@@ -12,13 +12,14 @@ use std::{
     path::{Path, PathBuf},
 };
 use veil_frame::{FitMode, Rgb};
-use veil_ipc::WirePath;
+use veil_ipc::Source;
 
-/// A file, and how it is shown.
+/// What is shown, and how.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Spec {
-    /// The file; absolute.
-    pub(crate) path: WirePath,
+    /// What is shown. Its kind is the field's name; older states say “path” for a file.
+    #[serde(flatten)]
+    pub(crate) source: Source,
     /// How it is fitted.
     #[serde(default)]
     pub(crate) mode: FitMode,
@@ -91,12 +92,12 @@ impl Assignments {
         }
     }
 
-    /// Whether this file belongs anywhere.
-    pub(crate) fn names(&self, path: &WirePath) -> bool {
+    /// Whether this belongs anywhere.
+    pub(crate) fn names(&self, source: &Source) -> bool {
         self.all
             .iter()
             .chain(self.outputs.values().flatten())
-            .any(|spec| spec.path == *path)
+            .any(|spec| spec.source == *source)
     }
 }
 
@@ -176,7 +177,7 @@ mod tests {
 
     fn spec(path: &str) -> Spec {
         Spec {
-            path: WirePath::from(PathBuf::from(path)),
+            source: Source::from(path),
             mode: FitMode::Fit,
             background: Rgb::BLACK,
         }
@@ -210,13 +211,21 @@ mod tests {
         a.set(
             &[],
             &Spec {
-                path: WirePath::from(PathBuf::from(odd)),
+                source: Source::from(PathBuf::from(odd)),
                 ..spec("/")
             },
         );
         a.clear(&["DP-2".into()]);
         file.save(&a).unwrap();
         assert_eq!(file.load().unwrap(), a);
+        // As it was saved before there were other sources than files.
+        fs::write(
+            &file.path,
+            br#"{"all":{"path":"/a.mp4","mode":"fit"},"outputs":{"A":null}}"#,
+        )
+        .unwrap();
+        let older = file.load().unwrap();
+        assert_eq!((older.on("B"), older.on("A")), (Some(&spec("/a.mp4")), None));
         fs::write(&file.path, b"{").unwrap();
         assert!(file.load().is_err());
     }

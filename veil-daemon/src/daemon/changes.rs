@@ -4,7 +4,7 @@ use super::{
     app::{App, Done},
     assignments::Spec,
     change::{Change, ChangeId, Origin, PRESENT_WITHIN, Stage},
-    screen::{Screen, ScreenStats, Source},
+    screen::{Feed, Screen, ScreenStats},
     stream::StreamId,
 };
 use crate::media::{
@@ -40,7 +40,7 @@ impl App {
         let id = ChangeId(self.next_number());
         let desktop = self.display.desktop_ref();
         let taken = DmabufSupport::all(outputs.iter().map(|output| desktop.dmabuf_support(*output)));
-        let stream = self.new_stream(spec.path.clone(), self.demand(&outputs, spec.mode), taken);
+        let stream = self.new_stream(spec.source.clone(), self.demand(&outputs, spec.mode), taken);
         let stage = Stage::Loading;
         self.changes.insert(
             id,
@@ -99,7 +99,7 @@ impl App {
             return;
         };
         let load = Load {
-            path: change.spec.path.0.clone(),
+            source: change.spec.source.clone(),
             drawings: change
                 .outputs
                 .iter()
@@ -200,7 +200,7 @@ impl App {
             else {
                 // It has no pixels yet: there is one as soon as it has.
                 let drawn_for = Size::default();
-                self.take_over(output, &spec, Source::Still { drawn_for });
+                self.take_over(output, &spec, Feed::Still { drawn_for });
                 self.redraw_if_resized(output);
                 continue;
             };
@@ -208,7 +208,7 @@ impl App {
             self.take_over(
                 output,
                 &spec,
-                Source::Still {
+                Feed::Still {
                     drawn_for: drawing.size,
                 },
             );
@@ -234,7 +234,7 @@ impl App {
         self.present(id, &outputs);
         let newest = self.streams.get(&stream).and_then(|stream| stream.newest.clone());
         for &output in &outputs {
-            self.take_over(output, &spec, Source::Stream(stream));
+            self.take_over(output, &spec, Feed::Stream(stream));
             if let Some(presentable) = newest.clone() {
                 self.show_content(
                     output,
@@ -279,15 +279,15 @@ impl App {
     }
 
     /// An output has another wallpaper from now on.
-    fn take_over(&mut self, output: OutputId, spec: &Spec, source: Source) {
-        let stats = match source {
-            Source::Stream(id) => self.stats_from_now(id),
+    fn take_over(&mut self, output: OutputId, spec: &Spec, feed: Feed) {
+        let stats = match feed {
+            Feed::Stream(id) => self.stats_from_now(id),
             _ => ScreenStats::default(),
         };
         let Some(screen) = self.screens.get_mut(&output) else {
             return;
         };
-        let before = std::mem::replace(&mut screen.source, source);
+        let before = std::mem::replace(&mut screen.feed, feed);
         screen.spec = Some(spec.clone());
         screen.stats = stats;
         screen.error = None;
@@ -296,8 +296,8 @@ impl App {
         if let Err(error) = self.display.desktop().set_background(output, spec.background) {
             tracing::warn!("cannot draw the background: {error}");
         }
-        if let Source::Stream(left) = before
-            && before != source
+        if let Feed::Stream(left) = before
+            && before != feed
         {
             if self.screens.values().any(|screen| screen.follows(left)) {
                 self.followers_changed(left);

@@ -1,9 +1,9 @@
 //! What clients ask for.
 
-use super::{app::App, assignments::Spec, change::Origin, screen::Source, stream::StreamId};
+use super::{app::App, assignments::Spec, change::Origin, screen::Feed, stream::StreamId};
 use std::collections::BTreeSet;
 use veil_frame::{FitMode, Rgb};
-use veil_ipc::{Answer, Command, Response, WirePath, server::Responder};
+use veil_ipc::{Answer, Command, Response, Source, server::Responder};
 use veil_wayland::OutputId;
 
 /// What to do about pauses.
@@ -18,12 +18,12 @@ impl App {
     pub(super) fn command(&mut self, command: Command, responder: Responder) {
         match command {
             Command::Set {
-                file,
+                source,
                 outputs,
                 mode,
                 background,
             } => {
-                self.set(file, outputs, (mode, background), responder);
+                self.set(source, outputs, (mode, background), responder);
             }
             Command::Status => responder.respond(Response::Ok(Answer::Status(self.status()))),
             Command::Pause { outputs } => responder.respond(self.pause(&outputs, Pause::On)),
@@ -65,7 +65,7 @@ impl App {
 
     fn set(
         &mut self,
-        file: WirePath,
+        source: Source,
         names: Vec<String>,
         (mode, background): (Option<FitMode>, Option<Rgb>),
         responder: Responder,
@@ -82,7 +82,7 @@ impl App {
             .or(present.map(|spec| spec.background))
             .or(self.args.background);
         let spec = Spec {
-            path: file,
+            source,
             mode: mode.unwrap_or_default(),
             background: background.unwrap_or(Rgb::BLACK),
         };
@@ -110,7 +110,7 @@ impl App {
                 continue;
             };
             screen.paused = paused;
-            if let Source::Stream(stream) = screen.source {
+            if let Feed::Stream(stream) = screen.feed {
                 streams.insert(stream);
             }
         }
@@ -138,7 +138,7 @@ impl App {
             let Some(screen) = self.screens.get_mut(&id) else {
                 continue;
             };
-            if let Source::Stream(stream) = screen.source {
+            if let Feed::Stream(stream) = screen.feed {
                 left.insert(stream);
             }
             *screen = super::screen::Screen::default();

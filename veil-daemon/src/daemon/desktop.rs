@@ -4,7 +4,7 @@ use super::{
     app::{App, Done},
     assignments::Spec,
     change::Origin,
-    screen::{Screen, Source},
+    screen::{Feed, Screen},
 };
 use crate::media::load::{Drawing, LoadError, draw_again};
 use drm_fourcc::DrmFormat;
@@ -51,7 +51,7 @@ impl App {
 
     /// The compositor takes other dmabufs on this output than before.
     fn support_changed(&mut self, id: OutputId) {
-        if let Some(Source::Stream(stream)) = self.screens.get(&id).map(|screen| &screen.source) {
+        if let Some(Feed::Stream(stream)) = self.screens.get(&id).map(|screen| &screen.feed) {
             let stream = *stream;
             self.followers_changed(stream);
         }
@@ -111,7 +111,7 @@ impl App {
             }
         }
         // Its wallpaper stays ready, standing still, until the output is back or gets another.
-        if let Source::Stream(stream) = screen.source {
+        if let Feed::Stream(stream) = screen.feed {
             self.followers_changed(stream);
         }
     }
@@ -153,17 +153,17 @@ impl App {
         let Some(screen) = self.screens.get(&id) else {
             return;
         };
-        match screen.source {
-            Source::Nothing => self.restore(id),
-            Source::Still { .. } => {
+        match screen.feed {
+            Feed::Nothing => self.restore(id),
+            Feed::Still { .. } => {
                 self.show(id);
                 self.redraw_if_resized(id);
             }
-            Source::Stream(stream) => {
+            Feed::Stream(stream) => {
                 self.show(id);
                 self.followers_changed(stream);
             }
-            Source::Failed => {
+            Feed::Failed => {
                 self.show(id);
             }
         }
@@ -220,7 +220,7 @@ impl App {
             return;
         };
         let Some(Screen {
-            source: Source::Still { drawn_for },
+            feed: Feed::Still { drawn_for },
             spec: Some(spec),
             ..
         }) = self.screens.get(&id)
@@ -242,9 +242,9 @@ impl App {
             mode: spec.mode,
             background: spec.background,
         };
-        let path = spec.path.0.clone();
+        let source = spec.source.clone();
         self.loading.submit(
-            move || Done::Redrawn(id, spec, drawing, draw_again(&path, drawing)),
+            move || Done::Redrawn(id, spec, drawing, draw_again(&source, drawing)),
             |reason| Done::Broken(None, reason),
         );
     }
@@ -261,13 +261,13 @@ impl App {
             return;
         };
         // Meanwhile it may show something else, or have another size again.
-        let current = matches!(screen.source, Source::Still { .. }) && screen.spec.as_ref() == Some(spec);
+        let current = matches!(screen.feed, Feed::Still { .. }) && screen.spec.as_ref() == Some(spec);
         if !current || pixels != Some(drawing.size) {
             return;
         }
         match result {
             Ok(presentable) => {
-                screen.source = Source::Still {
+                screen.feed = Feed::Still {
                     drawn_for: drawing.size,
                 };
                 self.show_content(

@@ -6,7 +6,7 @@ use veil_wayland::{Content, PresentationStats};
 
 /// Where the picture on an output comes from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Source {
+pub(crate) enum Feed {
     /// There is none.
     #[default]
     Nothing,
@@ -27,7 +27,7 @@ pub(crate) struct Screen {
     /// What it shows; `None` before anything was shown.
     pub(crate) spec: Option<Spec>,
     /// Where that comes from.
-    pub(crate) source: Source,
+    pub(crate) feed: Feed,
     /// The picture that is on it, to be shown again when its surface changes.
     pub(crate) content: Option<Content>,
     /// The user wants it to stand still.
@@ -45,7 +45,7 @@ pub(crate) struct Screen {
 impl Screen {
     /// Whether it follows this stream.
     pub(crate) fn follows(&self, stream: StreamId) -> bool {
-        self.source == Source::Stream(stream)
+        self.feed == Feed::Stream(stream)
     }
 }
 

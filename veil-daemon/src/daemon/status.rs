@@ -2,10 +2,11 @@
 
 use super::{
     app::App,
-    screen::{Screen, Source},
+    screen::{Feed, Screen},
     stream::Stream,
 };
 use std::time::Duration;
+use veil_ipc::Source;
 use veil_ipc::protocol::{Decoder, Frames, Kind, OutputStatus, PlayState, PresentInterval, Route, Status};
 use veil_sink::RouteKind;
 use veil_wayland::OutputId;
@@ -47,13 +48,17 @@ impl App {
         let Some(spec) = &screen.spec else {
             return Some(status);
         };
-        status.path = Some(spec.path.clone());
+        status.path = spec.source.file().cloned();
+        status.source = Some(spec.source.clone());
         status.mode = spec.mode;
         status.background = spec.background;
-        match screen.source {
-            Source::Nothing => {}
-            Source::Still { .. } => {
-                status.kind = Kind::Still;
+        match screen.feed {
+            Feed::Nothing => {}
+            Feed::Still { .. } => {
+                status.kind = match spec.source {
+                    Source::Color(_) => Kind::Color,
+                    Source::File(_) | Source::Url(_) => Kind::Still,
+                };
                 status.state = PlayState::Still;
                 status.route = Some(Route::Shm);
                 status.route_reason = Some("a still picture is drawn once".into());
@@ -63,11 +68,11 @@ impl App {
                     ..Frames::default()
                 };
             }
-            Source::Failed => {
+            Feed::Failed => {
                 status.kind = Kind::Video;
                 status.state = PlayState::Released;
             }
-            Source::Stream(stream) => {
+            Feed::Stream(stream) => {
                 status.kind = Kind::Video;
                 status.state = if screen.paused {
                     PlayState::Paused

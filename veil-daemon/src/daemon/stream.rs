@@ -5,7 +5,7 @@ use crate::media::kind::FileKey;
 use calloop::{RegistrationToken, ping::Ping};
 use std::{sync::Arc, time::Instant};
 use veil_frame::{Demand, Presentable};
-use veil_ipc::WirePath;
+use veil_ipc::Source;
 use veil_playback::Player;
 use veil_sink::{LoopPresenter, VeilSink};
 
@@ -25,8 +25,8 @@ pub(crate) struct Playing {
 
 /// A stream of pictures.
 pub(crate) struct Stream {
-    /// The file, as it was asked for.
-    pub(crate) path: WirePath,
+    /// What is played, as it was asked for.
+    pub(crate) source: Source,
     /// The file, whatever it is called; known once it was opened.
     pub(crate) key: Option<FileKey>,
     /// Where its sink puts the pictures.
@@ -44,9 +44,9 @@ pub(crate) struct Stream {
 }
 
 impl Stream {
-    pub(crate) fn new(path: WirePath, demand: Demand, ping: Ping) -> Self {
+    pub(crate) fn new(source: Source, demand: Demand, ping: Ping) -> Self {
         Self {
-            path,
+            source,
             key: None,
             presenter: LoopPresenter::new(demand, ping),
             newest: None,

@@ -3,7 +3,7 @@
 use super::{
     app::{App, Done},
     change::Origin,
-    screen::Source,
+    screen::Feed,
     stream::{Playing, Stream, StreamId},
 };
 use crate::media::copy::private_copy;
@@ -11,7 +11,7 @@ use calloop::{Interest, Mode, PostAction, generic::Generic};
 use gstreamer::prelude::ObjectExt;
 use std::{os::fd::AsFd, sync::Arc, time::Instant};
 use veil_frame::{Demand, DmabufSupport, Presentable};
-use veil_ipc::WirePath;
+use veil_ipc::Source;
 use veil_playback::{Player, PlayerEvent};
 use veil_wayland::{Content, OutputId, Placed};
 
@@ -19,12 +19,12 @@ impl App {
     /// Makes a stream that nothing plays yet.
     pub(super) fn new_stream(
         &mut self,
-        path: WirePath,
+        source: Source,
         demand: Demand,
         dmabuf: Option<DmabufSupport>,
     ) -> StreamId {
         let id = StreamId(self.next_number());
-        let stream = Stream::new(path, demand.clone(), self.ping.clone());
+        let stream = Stream::new(source, demand.clone(), self.ping.clone());
         stream.presenter.capabilities.set(demand, dmabuf);
         self.streams.insert(id, stream);
         id
@@ -179,7 +179,7 @@ impl App {
         }
         tracing::warn!("playback ended, the last picture stays: {reason}");
         for screen in self.screens.values_mut().filter(|screen| screen.follows(id)) {
-            screen.source = Source::Failed;
+            screen.feed = Feed::Failed;
             screen.error = Some(reason.to_owned());
         }
         self.close_stream(id);
@@ -315,7 +315,7 @@ impl App {
             .filter(|(id, stream)| {
                 let followed = self.screens.values().any(|screen| screen.follows(**id));
                 let awaited = self.changes.values().any(|change| change.stream == **id);
-                let kept = stream.playing.is_some() && self.assignments.names(&stream.path);
+                let kept = stream.playing.is_some() && self.assignments.names(&stream.source);
                 !followed && !awaited && !kept
             })
             .map(|(id, _)| *id)

@@ -2,6 +2,7 @@
 
 use super::{
     kind::{FileKey, Kind, kind},
+    plain::plain,
     still::{Still, StillError},
 };
 use crate::daemon::{app::KnownStreams, stream::StreamId};
@@ -14,6 +15,7 @@ use std::{
     sync::{Arc, MutexGuard, PoisonError},
 };
 use veil_frame::{FitMode, Presentable, Rgb, Size};
+use veil_ipc::Source;
 use veil_playback::{OpenError, Player, Settings, SourceError};
 use veil_sink::{LoopPresenter, RouteChoice, VeilSink};
 
@@ -53,6 +55,15 @@ pub(crate) enum LoadError {
         /// The file.
         path: PathBuf,
     },
+    /// It is an address.
+    #[error("{url}: addresses are not supported yet; download the file first")]
+    Address {
+        /// The address.
+        url: String,
+    },
+    /// There is no memory for a colour.
+    #[error(transparent)]
+    Memory(#[from] veil_wayland::MemoryError),
     /// GStreamer cannot be used.
     #[error(transparent)]
     Init(#[from] veil_playback::InitError),
@@ -74,8 +85,8 @@ pub(crate) struct Drawing {
 
 /// What is to be loaded.
 pub(crate) struct Load {
-    /// The file.
-    pub(crate) path: PathBuf,
+    /// What is to be shown.
+    pub(crate) source: Source,
     /// What to draw if it is a still picture.
     pub(crate) drawings: Vec<Drawing>,
     /// The files that play already.
@@ -112,7 +123,11 @@ pub(crate) enum Loaded {
 impl Load {
     /// Does it; may take as long as the file is large.
     pub(crate) fn run(self) -> Result<Loaded, LoadError> {
-        let path = self.path;
+        let path = match self.source {
+            Source::File(path) => path.0,
+            Source::Color(color) => return plain_everywhere(color, &self.drawings).map(Loaded::Still),
+            Source::Url(url) => return Err(LoadError::Address { url }),
+        };
         veil_playback::check_file(&path)?;
         let read = |source| LoadError::Read {
             path: path.clone(),
@@ -152,7 +167,12 @@ fn lock(known: &KnownStreams) -> MutexGuard<'_, HashMap<FileKey, StreamId>> {
 }
 
 /// Draws a still picture that is shown already, for an output that has another size now.
-pub(crate) fn draw_again(path: &Path, drawing: Drawing) -> Result<Presentable, LoadError> {
+pub(crate) fn draw_again(source: &Source, drawing: Drawing) -> Result<Presentable, LoadError> {
+    let path = match source {
+        Source::File(path) => path.as_path(),
+        Source::Color(color) => return Ok(plain(*color)?),
+        Source::Url(url) => return Err(LoadError::Address { url: url.clone() }),
+    };
     veil_playback::check_file(path)?;
     let read = |source| LoadError::Read {
         path: path.to_owned(),
@@ -175,6 +195,11 @@ pub(crate) fn draw_again(path: &Path, drawing: Drawing) -> Result<Presentable, L
     drop(picture);
     crate::malloc::trim();
     drawn
+}
+
+/// A colour needs no size, but each output its own use.
+fn plain_everywhere(color: Rgb, drawings: &[Drawing]) -> Result<HashMap<Drawing, Presentable>, LoadError> {
+    drawings.iter().map(|d| Ok((*d, plain(color)?))).collect()
 }
 
 fn draw(

@@ -3,5 +3,6 @@
 pub(crate) mod copy;
 pub(crate) mod kind;
 pub(crate) mod load;
+mod plain;
 pub(crate) mod still;
 pub(crate) mod worker;

@@ -14,12 +14,14 @@
 mod reason;
 mod request;
 mod response;
+mod source;
 mod status;
 mod wire_path;
 
 pub use reason::Reason;
 pub use request::{Command, Request, RequestError, parse_request};
 pub use response::{Answer, Response};
+pub use source::{Source, SourceError};
 pub use status::{Decoder, Frames, Kind, OutputStatus, PlayState, PresentInterval, Route, Status};
 pub use wire_path::WirePath;
 

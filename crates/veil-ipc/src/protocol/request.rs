@@ -1,9 +1,8 @@
 //! What clients ask for.
 
-use super::{VERSION, WirePath};
+use super::{Source, SourceError, VERSION};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use std::os::unix::ffi::OsStrExt;
 use veil_frame::{FitMode, Rgb};
 
 /// One line from a client: the version of the protocol, and a command.
@@ -22,8 +21,9 @@ pub struct Request {
 pub enum Command {
     /// Show a file. Answered when its picture was presented, or has failed, or when no output can present.
     Set {
-        /// The file, an absolute path: the daemon's folder is not the client's.
-        file: WirePath,
+        /// What to show: a field `file`, `url` or `color`. A file's path is absolute: the daemon's folder is not the client's.
+        #[serde(flatten)]
+        source: Source,
         /// On which outputs, by name.
         #[serde(default)]
         outputs: Vec<String>,
@@ -94,12 +94,12 @@ pub enum RequestError {
         #[source]
         error: serde_json::Error,
     },
-    /// The file's path is relative, and the daemon can't know to which folder.
-    #[error("the file must be an absolute path")]
-    RelativeFile,
-    /// The file's path holds a NUL byte, so no such file can be.
-    #[error("the file's path has a NUL byte in it")]
-    NulInFile,
+    /// `set` does not tell what, or more than one thing.
+    #[error("the command “set” needs one of the fields {}", Source::NAMES.join(", "))]
+    NoSource,
+    /// What `set` names can't be shown.
+    #[error(transparent)]
+    Source(#[from] SourceError),
 }
 
 impl Command {
@@ -130,15 +130,19 @@ pub fn parse_request(line: &[u8]) -> Result<Command, RequestError> {
         Some(_) => {}
     }
     let name = known_name(&fields)?;
+    if name == "set"
+        && Source::NAMES
+            .iter()
+            .filter(|name| fields.contains_key(**name))
+            .count()
+            != 1
+    {
+        return Err(RequestError::NoSource);
+    }
     let command = serde_json::from_value(Value::Object(fields))
         .map_err(|error| RequestError::BadFields { command: name, error })?;
-    if let Command::Set { file, .. } = &command {
-        if file.0.as_os_str().as_bytes().contains(&0) {
-            return Err(RequestError::NulInFile);
-        }
-        if !file.0.is_absolute() {
-            return Err(RequestError::RelativeFile);
-        }
+    if let Command::Set { source, .. } = &command {
+        source.check()?;
     }
     Ok(command)
 }
@@ -166,13 +170,13 @@ mod tests {
         let outputs = vec!["DP-1".to_owned(), String::new()];
         vec![
             Command::Set {
-                file: WirePath::from("/a"),
+                source: Source::from("/a"),
                 outputs: outputs.clone(),
                 mode: Some(FitMode::Tile),
                 background: Some(Rgb { r: 1, g: 2, b: 3 }),
             },
             Command::Set {
-                file: WirePath::from("/a"),
+                source: Source::Url("http://a".into()),
                 outputs: vec![],
                 mode: None,
                 background: None,
@@ -231,7 +235,15 @@ mod tests {
                 br#"{"version":1,"command":"sett"}"#,
                 "“sett” is not known: use one of set, status, pause",
             ),
-            (br#"{"version":1,"command":"set"}"#, "missing field `file`"),
+            (
+                br#"{"version":1,"command":"set"}"#,
+                "one of the fields file, url, color",
+            ),
+            (
+                br#"{"version":1,"command":"set","file":"/a","url":"x"}"#,
+                "one of the fields",
+            ),
+            (br##"{"version":1,"command":"set","color":"blue"}"##, "#RRGGBB"),
             (br#"{"version":1,"command":"set","file":"a"}"#, "absolute"),
             (br#"{"version":1,"command":"set","file":""}"#, "absolute"),
             (br#"{"version":1,"command":"set","file":"/a\u0000"}"#, "NUL"),
@@ -269,7 +281,7 @@ mod tests {
         #[test]
         fn no_fields_panic(
             command in proptest::sample::select(Command::NAMES.to_vec()),
-            field in "file|outputs|mode|background|version|x",
+            field in "file|url|color|outputs|mode|background|version|x",
             value in r#"null|-?[0-9]{1,20}|"[a-z/#\\\\u00]{0,9}"|\[[0-9]{1,3}(,[0-9]{1,3}){0,4}\]|\{\}"#,
         ) {
             let line = format!(r#"{{"version":1,"command":"{command}","{field}":{value}}}"#);

@@ -1,6 +1,6 @@
 //! What the daemon tells about itself and its outputs.
 
-use super::{Reason, WirePath};
+use super::{Reason, Source, WirePath};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use veil_frame::{FitMode, Rgb};
@@ -33,8 +33,10 @@ pub struct OutputStatus {
     pub size: (u32, u32),
     /// Pixels for one unit of the compositor's layout.
     pub scale: f64,
-    /// The wallpaper's file.
+    /// The wallpaper's file, if it is one.
     pub path: Option<WirePath>,
+    /// What it shows, be it a file or not.
+    pub source: Option<Source>,
     /// What the wallpaper is.
     pub kind: Kind,
     /// How it is fitted.
@@ -72,6 +74,8 @@ pub enum Kind {
     Still,
     /// A video.
     Video,
+    /// Nothing but a colour.
+    Color,
 }
 
 /// What an output's wallpaper does.
@@ -144,6 +148,7 @@ impl Kind {
             Self::None => "none",
             Self::Still => "still",
             Self::Video => "video",
+            Self::Color => "color",
         }
     }
 }
@@ -199,7 +204,7 @@ mod tests {
     fn the_form_is_as_documented() {
         let empty = serde_json::to_value(OutputStatus::default()).expect("JSON");
         let expected = json!({
-            "name": "", "description": "", "size": [0, 0], "scale": 0.0, "path": null, "kind": "none",
+            "name": "", "description": "", "size": [0, 0], "scale": 0.0, "path": null, "source": null, "kind": "none",
             "mode": "fill", "background": "#000000", "state": "empty", "route": null, "route_reason": null,
             "decoder": null, "memory": null, "frames": {"due": 0, "shown": 0, "missed": 0, "dropped": 0},
             "loops": 0, "present_interval_ms": {"mean": 0.0, "max": 0.0}, "error": null,
@@ -209,7 +214,7 @@ mod tests {
 
     #[test]
     fn names_are_those_of_the_protocol() {
-        for kind in [Kind::None, Kind::Still, Kind::Video] {
+        for kind in [Kind::None, Kind::Still, Kind::Video, Kind::Color] {
             assert_eq!(serde_json::to_value(kind).expect("JSON"), kind.name());
         }
         for route in [Route::Shm, Route::Convert, Route::Direct] {

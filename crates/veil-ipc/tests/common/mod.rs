@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use veil_ipc::protocol::{OutputStatus, Status};
 use veil_ipc::server::{Instance, Responder, Server};
-use veil_ipc::{Answer, Client, Command, Location, Reason, Response, WirePath};
+use veil_ipc::{Answer, Client, Command, Location, Reason, Response, Source, WirePath};
 
 /// Longer than anything here takes on a slow, busy machine.
 pub(crate) const GENEROUS: Duration = Duration::from_secs(30);
@@ -175,7 +175,7 @@ impl Drop for Daemon {
 /// What the daemon does, by command and file name.
 fn handle(command: Command, responder: Responder, state: &mut State) {
     match command {
-        Command::Set { file, .. } => match file.as_path().to_str() {
+        Command::Set { source, .. } => match source.file().and_then(|file| file.as_path().to_str()) {
             Some("/late") => {
                 state.held.push(responder);
                 state.ever_held.fetch_add(1, Ordering::Relaxed);
@@ -186,7 +186,7 @@ fn handle(command: Command, responder: Responder, state: &mut State) {
                 responder.answer(Answer::Done);
             }
             _ => {
-                state.path = Some(file);
+                state.path = source.file().cloned();
                 responder.answer(Answer::Set {
                     presented: true,
                     reason: None,
@@ -227,7 +227,7 @@ fn handle(command: Command, responder: Responder, state: &mut State) {
 /// A request to set a file.
 pub(crate) fn set(file: impl AsRef<Path>) -> Command {
     Command::Set {
-        file: WirePath::from(file.as_ref()),
+        source: Source::from(file.as_ref()),
         outputs: vec![],
         mode: None,
         background: None,
