@@ -52,6 +52,9 @@ pub(crate) enum FrameError {
     /// A picture that GStreamer unpacks lies elsewhere than GStreamer has it.
     #[error(transparent)]
     Read(#[from] ReadError),
+    /// The kernel does not say how large a dmabuf is.
+    #[error("a frame's dmabuf has no size: {0}")]
+    Size(#[source] std::io::Error),
     /// The memory cannot be read.
     #[error("cannot map the buffer: {0}")]
     Map(#[from] gst::glib::BoolError),
@@ -177,6 +180,30 @@ impl Layout {
             format: format?,
             planes,
         })
+    }
+
+    /// Checks that the planes lie within their dmabufs, whose sizes the kernel knows. Of tiles only the modifier says how many
+    /// bytes they take; then each plane must at least begin there.
+    pub(crate) fn check_dmabuf(&self, dmabuf: &BorrowedDmabuf<'_>) -> Result<(), FrameError> {
+        let linear = dmabuf.format.modifier == DrmModifier::Linear;
+        for (plane, memory) in dmabuf.planes().enumerate() {
+            let have = veil_dmabuf::size(memory.fd).map_err(FrameError::Size)?;
+            let have = usize::try_from(have).unwrap_or(usize::MAX);
+            let have = have.saturating_sub(memory.offset as usize);
+            let rows = self.format.info().plane_rows(plane, self.coded.h) as usize;
+            let row = self.format.info().plane_row_bytes(plane, self.coded.w);
+            let need = match linear {
+                // What is attached is the whole picture, with its padding.
+                true => (memory.stride as usize)
+                    .saturating_mul(rows.saturating_sub(1))
+                    .saturating_add(row),
+                false => 1,
+            };
+            if have < need {
+                return Err(FrameError::Short { plane, have, need });
+            }
+        }
+        Ok(())
     }
 
     /// The picture that lies there, with the padding around it.

@@ -23,6 +23,13 @@ impl Gpu {
     pub(crate) fn device(&self) -> &Arc<Device> {
         self.pipelines.device()
     }
+
+    /// Whether it is the device of this node (`dev_t`), as far as both are known.
+    pub(crate) fn shares_memory_with(&self, node: Option<u64>) -> bool {
+        let info = self.device().info();
+        let own = [info.render_node, info.primary_node];
+        node.is_none() || own == [None; 2] || own.contains(&node)
+    }
 }
 
 impl std::fmt::Debug for Gpu {

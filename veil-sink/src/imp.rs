@@ -19,12 +19,14 @@ use crate::{
     caps::{StreamFormat, offered, template},
     frame::FrameError,
     painter::{PaintError, Painter, Rendered},
+    planner::PlanError,
     pool::{self, DmabufPool},
     properties,
     route::{RouteError, dmabuf_formats},
     standalone::{Settings, Standalone},
     stats::Count,
     tags::Tags,
+    upstream,
 };
 use drm_fourcc::DrmFormat;
 use gst::glib;
@@ -162,7 +164,12 @@ impl VeilSink {
         let presenter = lock(&self.painter).as_ref().map(Painter::presenter)?;
         let asked = lock(&self.settings).asked();
         let capabilities = presenter.capabilities();
-        Some((capabilities.generation, dmabuf_formats(&asked, &capabilities)))
+        let decoded_by = capabilities
+            .dmabuf
+            .as_ref()
+            .and_then(|_| upstream::device(self.obj().sink_pad()));
+        let formats = dmabuf_formats(&asked, &capabilities, decoded_by);
+        Some((capabilities.generation, formats))
     }
 
     /// Has the elements upstream ask again what is taken, if that has changed by this generation of the capabilities: another
@@ -219,6 +226,10 @@ impl VeilSink {
         match error {
             PaintError::Route(RouteError::Memory(_) | RouteError::Share(_)) => {
                 gst::element_imp_error!(self, gst::ResourceError::NoSpaceLeft, ["{error}"]);
+            }
+            // Nobody upstream has listened when other memory was asked for.
+            PaintError::Plan(PlanError::Route(RouteError::OutOfReach(..))) => {
+                gst::element_imp_error!(self, gst::CoreError::Negotiation, ["{error}"]);
             }
             PaintError::Frame(FrameError::Map(_)) => {
                 gst::element_imp_error!(self, gst::ResourceError::Read, ["{error}"]);

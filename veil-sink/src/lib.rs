@@ -32,6 +32,7 @@ mod standalone;
 mod stats;
 mod tags;
 mod unpack;
+mod upstream;
 
 pub use description::{Description, RouteDescription, RouteKind, StreamDescription};
 pub use mailbox::{Mailbox, Submitted};

@@ -65,6 +65,10 @@ pub enum Redraw {
     Failed,
 }
 
+/// Frames in a row that nothing here can read, and that are given up before it is an error: their decoder is asked for other
+/// memory meanwhile, and has some of the old on its way.
+const MOST_OUT_OF_REACH: u32 = 60;
+
 /// Draws frames and hands them over.
 #[derive(Debug)]
 pub(crate) struct Painter {
@@ -78,6 +82,8 @@ pub(crate) struct Painter {
     prepared: Option<Prepared>,
     held: Option<gst::Buffer>,
     next: u64,
+    /// Frames of late that nothing here can read, one after the other.
+    out_of_reach: u32,
 }
 
 /// The buffer that was prepared last.
@@ -132,6 +138,7 @@ impl Painter {
             prepared: None,
             held: None,
             next: 0,
+            out_of_reach: 0,
         }
     }
 
@@ -288,7 +295,16 @@ impl Painter {
         loop {
             match self.try_paint(buffer, capabilities, sequence) {
                 Err(PaintError::Route(error)) if self.planner.failed(&error) => {}
-                other => return other,
+                Err(PaintError::Plan(PlanError::Route(RouteError::OutOfReach(..))))
+                    if self.out_of_reach < MOST_OUT_OF_REACH =>
+                {
+                    self.out_of_reach += 1;
+                    return Ok(Outcome::NoTarget);
+                }
+                other => {
+                    self.out_of_reach = 0;
+                    return other;
+                }
             }
         }
     }

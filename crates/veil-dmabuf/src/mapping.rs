@@ -5,7 +5,10 @@
 
 use crate::ioctl;
 use memmap2::{MmapMut, MmapOptions};
-use rustix::io::Errno;
+use rustix::{
+    fs::{SeekFrom, seek},
+    io::Errno,
+};
 use std::{
     io,
     ops::{Deref, DerefMut},
@@ -40,6 +43,17 @@ pub enum MappingError {
     /// The access cannot begin, or end.
     #[error("the CPU may not use a dmabuf: {0}")]
     Begin(#[from] Errno),
+}
+
+/// How many bytes a dmabuf has.
+///
+/// # Errors
+/// When the descriptor is none of a dmabuf.
+pub fn size(dmabuf: BorrowedFd<'_>) -> io::Result<u64> {
+    // To the end and to the beginning is all that a dmabuf allows. The position is put back, since others may share it.
+    let bytes = seek(dmabuf, SeekFrom::End(0))?;
+    seek(dmabuf, SeekFrom::Start(0))?;
+    Ok(bytes)
 }
 
 /// The bytes of a dmabuf.

@@ -25,6 +25,8 @@ pub(crate) enum Meaning {
     MissingPlugin,
     /// It is encrypted.
     Encrypted,
+    /// The sink does not take any more what was agreed on.
+    Disagreed,
     /// Whatever the text says.
     Other,
 }
@@ -47,6 +49,7 @@ impl Failure {
             Some(gst::StreamError::CodecNotFound) => Meaning::MissingPlugin,
             Some(gst::StreamError::Decrypt | gst::StreamError::DecryptNokey) => Meaning::Encrypted,
             _ if error.matches(gst::CoreError::MissingPlugin) => Meaning::MissingPlugin,
+            _ if error.matches(gst::CoreError::Negotiation) => Meaning::Disagreed,
             _ => Meaning::Other,
         };
         Self {

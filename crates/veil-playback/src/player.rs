@@ -12,7 +12,7 @@ use gstreamer::prelude::*;
 use crate::assembly::Assembly;
 use crate::counters::Stats;
 use crate::decoder::DecoderInfo;
-use crate::failure::Origin;
+use crate::failure::{Meaning, Origin};
 use crate::inbox::{Inbox, Signal};
 use crate::opening::{Attempt, preroll, settle};
 use crate::refusal::{OpenError, Refusal};
@@ -46,6 +46,14 @@ pub enum PlayerEvent {
     DecoderFailed {
         /// The name of its factory.
         element: String,
+        /// One line.
+        reason: String,
+    },
+    /// The sink does not take any more what was agreed on, and the decoder does not give other; nothing moves any more. Open
+    /// the file again at this place.
+    Disagreed {
+        /// The place in the file that was on show, where it is known.
+        position: Option<Duration>,
         /// One line.
         reason: String,
     },
@@ -242,6 +250,10 @@ impl Player {
             Signal::Failed(failure) => match failure.origin {
                 Origin::Decoder(element) => PlayerEvent::DecoderFailed {
                     element,
+                    reason: failure.text,
+                },
+                Origin::Sink if failure.meaning == Meaning::Disagreed => PlayerEvent::Disagreed {
+                    position: self.position(),
                     reason: failure.text,
                 },
                 Origin::Sink => PlayerEvent::Failed { reason: failure.text },

@@ -46,6 +46,8 @@ pub(crate) struct Change {
     pub(crate) except: Vec<String>,
     /// Where it comes from.
     pub(crate) origin: Origin,
+    /// Where a video begins, if not at its beginning.
+    pub(crate) position: Option<Duration>,
     /// The stream that was made for it, in case that the file is one.
     pub(crate) stream: StreamId,
     /// How far it is.

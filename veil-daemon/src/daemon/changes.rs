@@ -15,6 +15,7 @@ use calloop::timer::{TimeoutAction, Timer};
 use std::{
     collections::HashMap,
     sync::{Arc, PoisonError},
+    time::Duration,
 };
 use veil_frame::{Demand, DmabufSupport, FitMode, Presentable, Size};
 use veil_ipc::{Answer, Response, server::Responder};
@@ -30,7 +31,19 @@ impl App {
         outputs: Vec<OutputId>,
         named: Vec<String>,
         origin: Origin,
-    ) {
+    ) -> StreamId {
+        self.begin_change_at(None, spec, outputs, named, origin)
+    }
+
+    /// The same, with a place where a video begins. Gives the stream that it becomes, if it is one and new.
+    pub(super) fn begin_change_at(
+        &mut self,
+        position: Option<Duration>,
+        spec: Spec,
+        outputs: Vec<OutputId>,
+        named: Vec<String>,
+        origin: Origin,
+    ) -> StreamId {
         // What comes of itself is for one output at a time, whatever it was named for.
         let everywhere = named.is_empty() && matches!(origin, Origin::Client(_));
         self.supersede(&outputs, everywhere);
@@ -50,12 +63,14 @@ impl App {
                 named,
                 except: Vec::new(),
                 origin,
+                position,
                 stream,
                 stage,
                 timer: None,
             },
         );
         self.load(id);
+        stream
     }
 
     /// Outputs that get a wallpaper are not waited for by those before it; one that waits for nothing else is over.
@@ -100,6 +115,7 @@ impl App {
         };
         let load = Load {
             source: change.spec.source.clone(),
+            position: change.position,
             drawings: change
                 .outputs
                 .iter()

@@ -37,6 +37,8 @@ pub(crate) struct Stream {
     pub(crate) playing: Option<Playing>,
     /// Whether it was told to play; it may still be on its way there.
     pub(crate) running: bool,
+    /// How often in a row it was opened again before it has played for a while.
+    pub(crate) reopened: u32,
     /// When in a refresh its pictures come.
     pub(crate) phase: Phase,
     /// When its newest picture came.
@@ -52,6 +54,7 @@ impl Stream {
             newest: None,
             playing: None,
             running: false,
+            reopened: 0,
             phase: Phase::default(),
             last_picture: None,
         }

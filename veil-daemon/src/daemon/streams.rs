@@ -9,11 +9,20 @@ use super::{
 use crate::media::copy::private_copy;
 use calloop::{Interest, Mode, PostAction, generic::Generic};
 use gstreamer::prelude::ObjectExt;
-use std::{os::fd::AsFd, sync::Arc, time::Instant};
+use std::{
+    os::fd::AsFd,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 use veil_frame::{Demand, DmabufSupport, Presentable};
 use veil_ipc::Source;
 use veil_playback::{Player, PlayerEvent};
 use veil_wayland::{Content, OutputId, Placed};
+
+/// How often in a row a file is opened again because its decoder gives what cannot be shown.
+const MOST_REOPENED: u32 = 3;
+/// Frames after which it counts as played.
+const PLAYED: u64 = 300;
 
 impl App {
     /// Makes a stream that nothing plays yet.
@@ -133,14 +142,40 @@ impl App {
             PlayerEvent::Still => {}
             PlayerEvent::Damaged => tracing::warn!("a video is damaged; it plays as well as it goes"),
             PlayerEvent::DecoderFailed { element, reason } => self.decoder_failed(id, element, &reason),
+            PlayerEvent::Disagreed { position, reason } => self.disagreed(id, position, &reason),
             PlayerEvent::Failed { reason } => self.stream_failed(id, &reason),
         });
     }
 
-    /// A decoder gave up in mid-stream: another one takes over from the beginning; the last picture stays until then.
+    /// A decoder gave up in mid-stream: another one takes over where it was; the last picture stays until then.
     fn decoder_failed(&mut self, id: StreamId, element: String, reason: &str) {
         tracing::warn!("decoder {element} failed: {reason}; trying the next one");
         self.failed_decoders.push(element);
+        let playing = self.streams.get(&id).and_then(|stream| stream.playing.as_ref());
+        let position = playing.and_then(|playing| playing.player.position());
+        self.open_again(id, position, 0, reason);
+    }
+
+    /// The compositor takes other memory than before, and the decoder gives what it gave: the file is opened again, and goes
+    /// on where it was. Not without end.
+    fn disagreed(&mut self, id: StreamId, position: Option<Duration>, reason: &str) {
+        let Some(stream) = self.streams.get(&id) else {
+            return;
+        };
+        let has_played = stream
+            .newest
+            .as_ref()
+            .is_some_and(|newest| newest.sequence > PLAYED);
+        let reopened = if has_played { 1 } else { stream.reopened + 1 };
+        if reopened > MOST_REOPENED {
+            return self.stream_failed(id, reason);
+        }
+        tracing::info!("opening a video again: {reason}");
+        self.open_again(id, position, reopened, reason);
+    }
+
+    /// Plays a stream's file anew, from this place. What it showed last stays until then.
+    fn open_again(&mut self, id: StreamId, position: Option<Duration>, reopened: u32, reason: &str) {
         let followers: Vec<OutputId> = self
             .screens
             .iter()
@@ -153,7 +188,10 @@ impl App {
                 continue;
             };
             let name = self.name(output);
-            self.begin_change(spec, vec![output], vec![name], Origin::Restored);
+            let stream = self.begin_change_at(position, spec, vec![output], vec![name], Origin::Restored);
+            if let Some(stream) = self.streams.get_mut(&stream) {
+                stream.reopened = reopened;
+            }
         }
     }
 

@@ -11,8 +11,9 @@ use std::{
     collections::HashMap,
     fs::File,
     io,
-    path::{Path, PathBuf},
+    path::PathBuf,
     sync::{Arc, MutexGuard, PoisonError},
+    time::Duration,
 };
 use veil_frame::{FitMode, Presentable, Rgb, Size};
 use veil_ipc::Source;
@@ -87,6 +88,8 @@ pub(crate) struct Drawing {
 pub(crate) struct Load {
     /// What is to be shown.
     pub(crate) source: Source,
+    /// Where to begin if it is a video.
+    pub(crate) position: Option<Duration>,
     /// What to draw if it is a still picture.
     pub(crate) drawings: Vec<Drawing>,
     /// The files that play already.
@@ -153,7 +156,13 @@ impl Load {
                 let sink = VeilSink::new(self.presenter);
                 sink.set_property("route", self.route);
                 sink.set_property("device", self.device);
-                let loaded = play(&path, key, sink, self.excluded)?;
+                let settings = Settings {
+                    path: path.clone(),
+                    start_paused: true,
+                    position: self.position,
+                    excluded: self.excluded,
+                };
+                let loaded = play(settings, key, sink)?;
                 // At once, not when the loop hears of it: the next job may be for the same file.
                 lock(&self.known).insert(key, self.stream);
                 Ok(loaded)
@@ -214,13 +223,7 @@ fn draw(
         .collect()
 }
 
-fn play(path: &Path, key: FileKey, sink: VeilSink, excluded: Vec<String>) -> Result<Loaded, LoadError> {
-    let settings = Settings {
-        path: path.to_owned(),
-        start_paused: true,
-        position: None,
-        excluded,
-    };
+fn play(settings: Settings, key: FileKey, sink: VeilSink) -> Result<Loaded, LoadError> {
     let player = Player::open(settings, sink.clone().upcast())?;
     Ok(Loaded::Stream {
         key,

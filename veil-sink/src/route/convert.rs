@@ -84,10 +84,13 @@ fn targets(stream: &StreamFormat, support: &DmabufSupport, gpu: &Gpu) -> Vec<Drm
         (false, false) => &[DrmFourcc::Xbgr8888],
     };
     let written = gpu.device().formats().targets();
+    // Where another device than the compositor's was named, its tiles are out of the compositor's reach.
+    let tiles = gpu.shares_memory_with(support.device);
     let of = |code: &DrmFourcc| {
         let all: Vec<_> = written
             .iter()
             .filter(|pair| pair.code == *code && support.formats.contains(pair))
+            .filter(|pair| tiles || pair.modifier == DrmModifier::Linear)
             .copied()
             .collect();
         (!all.is_empty()).then_some(all)

@@ -161,7 +161,11 @@ impl Direct {
         let identity = Identity::of(dmabuf)?;
         let index = match self.known.iter().position(|known| known.identity == identity) {
             Some(index) => index,
-            None => self.learn(identity, dmabuf)?,
+            None => {
+                // A compositor ends who sends it less memory than there are pixels.
+                source.layout.check_dmabuf(dmabuf)?;
+                self.learn(identity, dmabuf)?
+            }
         };
         let known = &self.known[index];
         Ok(known.holding.take(&known.target, source.buffer))

@@ -22,6 +22,7 @@ use drm_fourcc::{DrmFormat, DrmModifier};
 use gstreamer as gst;
 use shm::Shm;
 use std::{borrow::Cow, sync::Arc};
+use veil_dmabuf::node;
 use veil_frame::{
     BorrowedDmabuf, DmabufSupport, Labels, Picture, TargetPlan, TargetUse, presentable::Released,
 };
@@ -165,8 +166,13 @@ impl<'a> Wanted<'a> {
     }
 }
 
-/// The dmabufs that can be shown as they are or read by a GPU, best first.
-pub(crate) fn dmabuf_formats(asked: &Asked, capabilities: &Capabilities) -> Vec<DrmFormat> {
+/// The dmabufs that can be shown as they are or read by a GPU, best first. `decoded_by` is the node of the device that
+/// writes them, where one does: what another device than the compositor's has tiled is out of reach there.
+pub(crate) fn dmabuf_formats(
+    asked: &Asked,
+    capabilities: &Capabilities,
+    decoded_by: Option<u64>,
+) -> Vec<DrmFormat> {
     let Some(support) = &capabilities.dmabuf else {
         return Vec::new();
     };
@@ -184,6 +190,11 @@ pub(crate) fn dmabuf_formats(asked: &Asked, capabilities: &Capabilities) -> Vec<
             }
         }
     }
+    let elsewhere = support
+        .device
+        .zip(decoded_by)
+        .is_some_and(|(device, decoder)| !node::is_same_device(device, decoder));
+    formats.retain(|format| !elsewhere || format.modifier == DrmModifier::Linear);
     formats
 }
 

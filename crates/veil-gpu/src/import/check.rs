@@ -6,7 +6,6 @@ use crate::{
     device::Device,
 };
 use drm_fourcc::DrmModifier;
-use rustix::fs::{SeekFrom, seek};
 use veil_frame::{BorrowedDmabuf, BorrowedPlane, PixelFormat, Size};
 
 /// Checks the number of planes, their sizes and, where rows lie one after the other, that they are inside.
@@ -48,10 +47,7 @@ pub(super) fn check(
             });
         }
         if modifier == DrmModifier::Linear {
-            // Both ends are allowed; the position is put back, since others may share it.
-            let bytes = seek(plane.fd, SeekFrom::End(0)).map_err(std::io::Error::from)?;
-            seek(plane.fd, SeekFrom::Start(0)).map_err(std::io::Error::from)?;
-            rows(index, &layout, plane, bytes)?;
+            rows(index, &layout, plane, veil_dmabuf::size(plane.fd)?)?;
         }
     }
     Ok(())
