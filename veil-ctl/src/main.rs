@@ -3,15 +3,7 @@
 
 use clap::Parser;
 use std::process::ExitCode;
-use veil_ipc::commands::{self, ClientCommand};
-
-/// Tell a running veil daemon what to show
-#[derive(Debug, Parser)]
-#[command(name = "veilctl", version)]
-struct Cli {
-    #[command(subcommand)]
-    command: ClientCommand,
-}
+use veil_ipc::{commands, veilctl::Cli};
 
 fn main() -> ExitCode {
     commands::run(Cli::parse().command)

@@ -22,6 +22,12 @@ pub(crate) enum Command {
     Daemon(DaemonArgs),
     #[command(flatten)]
     Client(ClientCommand),
+    /// Write shell completions and manual pages below a prefix's share folder
+    #[command(hide = true)]
+    Generate {
+        /// The folder, like /usr/share
+        folder: PathBuf,
+    },
 }
 
 /// How the daemon starts.

@@ -4,9 +4,11 @@
 
 mod args;
 mod daemon;
+mod generate;
 mod logging;
 mod malloc;
 mod media;
+mod notify;
 
 use args::{Cli, Command};
 use clap::Parser;
@@ -16,16 +18,21 @@ fn main() -> ExitCode {
     let command = Cli::parse().command;
     match command {
         Command::Client(command) => veil_ipc::commands::run(command),
+        Command::Generate { folder } => ended(generate::generate(&folder).map_err(Into::into)),
         Command::Daemon(args) => {
             malloc::use_one_arena();
             logging::start();
-            match daemon::run(args) {
-                Ok(()) => ExitCode::SUCCESS,
-                Err(error) => {
-                    eprintln!("veil: {error:#}");
-                    ExitCode::FAILURE
-                }
-            }
+            ended(daemon::run(args))
+        }
+    }
+}
+
+fn ended(result: anyhow::Result<()>) -> ExitCode {
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("veil: {error:#}");
+            ExitCode::FAILURE
         }
     }
 }

@@ -14,6 +14,7 @@ pub mod protocol;
 pub mod render;
 #[cfg(feature = "server")]
 pub mod server;
+pub mod veilctl;
 
 pub use client::{Client, ClientError};
 pub use path::{Location, LocationError};

@@ -3,6 +3,7 @@
 use super::{
     assignments::{Assignments, Spec, StateFile},
     change::{Change, ChangeId},
+    readiness::Readiness,
     screen::Screen,
     stream::{Stream, StreamId},
 };
@@ -13,6 +14,7 @@ use crate::{
         load::{Drawing, LoadError, Loaded},
         worker::Worker,
     },
+    notify::Notify,
 };
 use anyhow::Context;
 use calloop::{LoopHandle, ping::Ping};
@@ -62,6 +64,8 @@ pub(crate) struct App {
     /// Tells pipelines what to do, which must not wait for the former.
     pub(super) control: Worker<Done>,
     pub(super) ping: Ping,
+    pub(super) notify: Notify,
+    pub(super) readiness: Readiness,
     watch: WaylandWatch<App>,
     last_number: u64,
     readable: bool,
@@ -99,6 +103,8 @@ impl App {
             loading,
             control,
             ping,
+            notify: Notify::from_env(),
+            readiness: Readiness::default(),
             watch,
             last_number: 0,
             readable: false,
@@ -125,6 +131,7 @@ impl App {
 
     /// Ends the loop after this round.
     pub(crate) fn stop(&mut self) {
+        self.notify.stopping();
         self.stopping = true;
     }
 
@@ -164,6 +171,7 @@ impl App {
         }
         self.blocked = !self.display.flush()?;
         self.watch.wait_for_room(&self.handle, self.blocked);
+        self.tell_readiness();
         Ok(())
     }
 

@@ -469,5 +469,6 @@ impl App {
             Responder::respond(responder, answer);
         }
         self.close_unused_streams();
+        self.tell_summary();
     }
 }

@@ -153,6 +153,7 @@ impl App {
             self.followers_changed(stream);
         }
         self.close_unused_streams();
+        self.tell_summary();
         Response::Ok(Answer::Done)
     }
 }

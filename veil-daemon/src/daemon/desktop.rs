@@ -170,7 +170,7 @@ impl App {
     }
 
     /// What belongs on an output of this name.
-    fn wanted_on(&self, name: &str) -> Option<&Spec> {
+    pub(super) fn wanted_on(&self, name: &str) -> Option<&Spec> {
         self.initial.as_ref().or_else(|| self.assignments.on(name))
     }
 

@@ -10,6 +10,7 @@ mod changes;
 mod commands;
 mod desktop;
 mod phase;
+mod readiness;
 mod screen;
 mod status;
 pub(crate) mod stream;
