@@ -51,6 +51,12 @@ pub(crate) struct DaemonArgs {
     /// The GPU that converts, by a part of its name or its render node, instead of the compositor's
     #[arg(long, value_name = "DEVICE", env = "VEIL_DEVICE")]
     pub(crate) device: Option<String>,
+    /// What is logged: error, warn, info, debug or trace, or a filter of Rust's `tracing` like veil_sink=trace
+    #[arg(long, value_name = "FILTER", env = "VEIL_LOG", hide_env_values = true)]
+    pub(crate) log: Option<String>,
+    /// Also keep the log of this run in a file in $XDG_STATE_HOME/veil/runs (the newest 20)
+    #[arg(long)]
+    pub(crate) log_runs: bool,
 }
 
 impl DaemonArgs {

@@ -4,6 +4,7 @@
 
 mod args;
 mod daemon;
+mod folders;
 mod generate;
 mod logging;
 mod malloc;
@@ -21,7 +22,9 @@ fn main() -> ExitCode {
         Command::Generate { folder } => ended(generate::generate(&folder).map_err(Into::into)),
         Command::Daemon(args) => {
             malloc::use_one_arena();
-            logging::start();
+            if let Err(error) = logging::start(args.log.as_deref(), args.log_runs) {
+                tracing::warn!("{error}");
+            }
             ended(daemon::run(args))
         }
     }

@@ -110,17 +110,9 @@ pub(crate) struct StateFile {
 impl StateFile {
     /// In `$XDG_STATE_HOME/veil`, or `~/.local/state/veil`.
     pub(crate) fn locate() -> Result<Self, StateError> {
-        // A relative path there is to be ignored (XDG Base Directory Specification).
-        let absolute = |name: &str| {
-            std::env::var_os(name)
-                .map(PathBuf::from)
-                .filter(|path| path.is_absolute())
-        };
-        let base = absolute("XDG_STATE_HOME")
-            .or_else(|| absolute("HOME").map(|home| home.join(".local/state")))
-            .ok_or(StateError::NoHome)?;
+        let folder = crate::folders::state().ok_or(StateError::NoHome)?;
         Ok(Self {
-            path: base.join("veil/wallpapers.json"),
+            path: folder.join("wallpapers.json"),
         })
     }
 

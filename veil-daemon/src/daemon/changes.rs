@@ -4,6 +4,7 @@ use super::{
     app::{App, Done},
     assignments::Spec,
     change::{Change, ChangeId, Origin, PRESENT_WITHIN, Stage},
+    privacy::without_name,
     screen::{Feed, Screen, ScreenStats},
     stream::StreamId,
 };
@@ -51,6 +52,7 @@ impl App {
             self.revive_surface(*output);
         }
         let id = ChangeId(self.next_number());
+        tracing::debug!("change {}: {}", id.0, spec.source);
         let desktop = self.display.desktop_ref();
         let taken = DmabufSupport::all(outputs.iter().map(|output| desktop.dmabuf_support(*output)));
         let stream = self.new_stream(spec.source.clone(), self.demand(&outputs, spec.mode), taken);
@@ -440,7 +442,8 @@ impl App {
         };
         let outputs = change.outputs.clone();
         let from_command_line = matches!(change.origin, Origin::CommandLine);
-        tracing::warn!("cannot show it: {reason}");
+        tracing::debug!("what cannot be shown is {}", change.spec.source);
+        tracing::warn!("cannot show it: {}", without_name(reason, &change.spec.source));
         self.close_stream(change.stream);
         for output in &outputs {
             if let Some(screen) = self.screens.get_mut(output) {

@@ -4,6 +4,7 @@ use super::{
     app::{App, Done},
     assignments::Spec,
     change::Origin,
+    privacy::without_name,
     screen::{Feed, Screen},
 };
 use crate::media::load::{Drawing, LoadError, draw_again};
@@ -279,8 +280,12 @@ impl App {
                 );
             }
             Err(error) => {
-                tracing::warn!("keeping the picture at its former size: {error}");
-                screen.error = Some(error.to_string());
+                let reason = error.to_string();
+                tracing::warn!(
+                    "keeping the picture at its former size: {}",
+                    without_name(&reason, &spec.source)
+                );
+                screen.error = Some(reason);
             }
         }
     }

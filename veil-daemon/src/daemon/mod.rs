@@ -10,6 +10,7 @@ mod changes;
 mod commands;
 mod desktop;
 mod phase;
+mod privacy;
 mod readiness;
 mod screen;
 mod status;

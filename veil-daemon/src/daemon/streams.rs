@@ -3,6 +3,7 @@
 use super::{
     app::{App, Done},
     change::Origin,
+    privacy::without_name,
     screen::Feed,
     stream::{Playing, Stream, StreamId},
 };
@@ -212,10 +213,13 @@ impl App {
 
     /// A stream cannot go on. What it showed last stays.
     pub(super) fn stream_failed(&mut self, id: StreamId, reason: &str) {
-        if !self.streams.contains_key(&id) {
+        let Some(stream) = self.streams.get(&id) else {
             return;
-        }
-        tracing::warn!("playback ended, the last picture stays: {reason}");
+        };
+        tracing::warn!(
+            "playback ended, the last picture stays: {}",
+            without_name(reason, &stream.source)
+        );
         for screen in self.screens.values_mut().filter(|screen| screen.follows(id)) {
             screen.feed = Feed::Failed;
             screen.error = Some(reason.to_owned());
