@@ -164,7 +164,9 @@ fn a_file_that_is_gone_is_named_and_no_reason_to_end() {
     assert!(desk.shot().unwrap().is_plain(RED, NEAR));
     // And at the next start there is only the message.
     desk.restart(NO_ARGUMENTS).unwrap();
-    desk.daemon.wait_log("will be gone.mp4", GENEROUS).unwrap();
+    desk.daemon
+        .wait_log("cannot show it: the file: no such file", GENEROUS)
+        .unwrap();
     desk.wait_first("the reason", |output| {
         output["error"]
             .as_str()
