@@ -3,8 +3,8 @@
 
 use clap::Parser;
 use std::process::ExitCode;
-use veil_ipc::{commands, veilctl::Cli};
+use veil_ipc::veilctl::{self, Cli};
 
 fn main() -> ExitCode {
-    commands::run(Cli::parse().command)
+    veilctl::run(Cli::parse().command)
 }

@@ -4,7 +4,10 @@ use crate::daemon::assignments::Spec;
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
 use veil_frame::{FitMode, Rgb};
-use veil_ipc::{Source, commands::ClientCommand};
+use veil_ipc::{
+    Source,
+    commands::{ClientCommand, DoctorArgs},
+};
 use veil_sink::RouteChoice;
 
 /// A video behind the desktop that costs next to nothing.
@@ -22,6 +25,10 @@ pub(crate) enum Command {
     Daemon(DaemonArgs),
     #[command(flatten)]
     Client(ClientCommand),
+    /// Look at the session, the GPU and the decoders, and say what would keep a wallpaper from being shown
+    ///
+    /// Needs neither a daemon nor a compositor. The exit status is 1 if something is broken.
+    Doctor(DoctorArgs),
     /// Write shell completions and manual pages below a prefix's share folder
     #[command(hide = true)]
     Generate {

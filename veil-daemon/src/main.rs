@@ -4,6 +4,7 @@
 
 mod args;
 mod daemon;
+mod doctor;
 mod folders;
 mod generate;
 mod logging;
@@ -19,6 +20,7 @@ fn main() -> ExitCode {
     let command = Cli::parse().command;
     match command {
         Command::Client(command) => veil_ipc::commands::run(command),
+        Command::Doctor(args) => doctor::run(&args),
         Command::Generate { folder } => ended(generate::generate(&folder).map_err(Into::into)),
         Command::Daemon(args) => {
             malloc::use_one_arena();

@@ -107,6 +107,15 @@ pub struct Device {
 }
 
 impl Device {
+    /// All devices of this machine, whether or not they can be used, in the loader's order.
+    ///
+    /// # Errors
+    /// [`DeviceError`] where there is no Vulkan.
+    pub fn all() -> Result<Vec<DeviceInfo>, DeviceError> {
+        let all = physical::enumerate(&Instance::new()?)?;
+        Ok(all.into_iter().map(|(_, info)| info).collect())
+    }
+
     /// Opens the chosen device, which must share dmabufs.
     ///
     /// # Errors

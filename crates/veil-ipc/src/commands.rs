@@ -60,6 +60,17 @@ pub struct OutputArgs {
     pub outputs: Vec<String>,
 }
 
+/// What `doctor` needs to know. It is a command of `veil` itself; `veilctl doctor` starts that.
+#[derive(Clone, Debug, Default, Args)]
+pub struct DoctorArgs {
+    /// Print one JSON object instead of text
+    #[arg(long)]
+    pub json: bool,
+    /// Pictures or videos: what veil would do with each, and why
+    #[arg(value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+}
+
 /// What `set` needs to know.
 #[derive(Clone, Debug, Args)]
 pub struct SetArgs {

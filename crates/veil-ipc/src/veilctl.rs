@@ -1,7 +1,12 @@
 //! The command line of `veilctl`. It is here, and not in that program, so that `veil generate` can describe it too.
 
-use crate::commands::ClientCommand;
-use clap::Parser;
+use crate::commands::{self, ClientCommand, DoctorArgs};
+use clap::{Parser, Subcommand};
+use std::ffi::OsStr;
+use std::io::{self, ErrorKind, Write};
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::{Command as Process, ExitCode};
 
 /// Tell a running veil daemon what to show
 #[derive(Debug, Parser)]
@@ -9,7 +14,48 @@ use clap::Parser;
 pub struct Cli {
     /// What to do.
     #[command(subcommand)]
-    pub command: ClientCommand,
+    pub command: Command,
+}
+
+/// What `veilctl` does: the commands for a daemon, and those for which it starts `veil`.
+#[derive(Clone, Debug, Subcommand)]
+pub enum Command {
+    /// A command for the daemon.
+    #[command(flatten)]
+    Client(ClientCommand),
+    /// Look at the session, the GPU and the decoders, and say what would keep a wallpaper from being shown
+    ///
+    /// Runs `veil doctor`, which is looked for beside this program and then in PATH.
+    Doctor(DoctorArgs),
+}
+
+/// Runs a command to its end.
+pub fn run(command: Command) -> ExitCode {
+    match command {
+        Command::Client(command) => commands::run(command),
+        Command::Doctor(args) => doctor(&args),
+    }
+}
+
+/// Becomes `veil doctor`. Returns only where there is no such program.
+fn doctor(args: &DoctorArgs) -> ExitCode {
+    let beside = std::env::current_exe()
+        .ok()
+        .and_then(|program| Some(program.parent()?.join("veil")))
+        .filter(|program| program.is_file());
+    let program = beside.unwrap_or_else(|| PathBuf::from("veil"));
+    let mut process = Process::new(&program);
+    process.arg("doctor");
+    if args.json {
+        process.arg("--json");
+    }
+    let error = process.arg(OsStr::new("--")).args(&args.files).exec();
+    let reason = match error.kind() {
+        ErrorKind::NotFound => "veil is neither beside veilctl nor in PATH: install it".to_owned(),
+        _ => format!("cannot start {}: {error}", program.display()),
+    };
+    let _ = io::stderr().write_all(format!("error: {reason}\n").as_bytes());
+    ExitCode::FAILURE
 }
 
 #[cfg(test)]

@@ -35,14 +35,16 @@ pub(crate) struct Candidate {
 
 impl Candidate {
     pub(crate) fn info(&self) -> DecoderInfo {
-        let class = self
-            .decoder
-            .metadata(gst::ELEMENT_METADATA_KLASS)
-            .unwrap_or_default();
-        DecoderInfo {
-            element: self.decoder.name().into(),
-            hardware: class.split('/').any(|part| part == "Hardware"),
-        }
+        info(&self.decoder)
+    }
+}
+
+/// What is told of a decoder.
+pub(crate) fn info(factory: &gst::ElementFactory) -> DecoderInfo {
+    let class = factory.metadata(gst::ELEMENT_METADATA_KLASS).unwrap_or_default();
+    DecoderInfo {
+        element: factory.name().into(),
+        hardware: class.split('/').any(|part| part == "Hardware"),
     }
 }
 
@@ -111,7 +113,7 @@ pub(crate) fn tune(decoder: &gst::Element, stream: &gst::CapsRef) {
 /// each VP9 stream then that it has one; and these bins do not bear what a loop or a seek asks of them: the element that
 /// puts the layers together (`alphacombine` of GStreamer 1.22) ends the process when a flush comes at a bad moment. The
 /// decoders within them are decoders of their own, and leave the layer out.
-fn is_for_alpha(factory: &gst::ElementFactory) -> bool {
+pub(crate) fn is_for_alpha(factory: &gst::ElementFactory) -> bool {
     let templates = factory.static_pad_templates();
     let mut sinks = templates
         .iter()

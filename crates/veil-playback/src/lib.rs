@@ -39,6 +39,7 @@ mod reader;
 mod refusal;
 mod scan;
 mod source;
+pub mod survey;
 mod timeline;
 
 pub use codec_names::Package;
