@@ -1,6 +1,6 @@
 //! The command line of `veil`.
 
-use crate::daemon::assignments::Spec;
+use crate::daemon::{assignments::Spec, reconnect::OnDisconnect};
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
 use veil_frame::{FitMode, Rgb};
@@ -58,6 +58,9 @@ pub(crate) struct DaemonArgs {
     /// The GPU that converts, by a part of its name or its render node, instead of the compositor's
     #[arg(long, value_name = "DEVICE", env = "VEIL_DEVICE")]
     pub(crate) device: Option<String>,
+    /// What to do when the compositor goes
+    #[arg(long, value_name = "ACTION", default_value = "exit")]
+    pub(crate) on_disconnect: OnDisconnect,
     /// What is logged: error, warn, info, debug or trace, or a filter of Rust's `tracing` like veil_sink=trace
     #[arg(long, value_name = "FILTER", env = "VEIL_LOG", hide_env_values = true)]
     pub(crate) log: Option<String>,

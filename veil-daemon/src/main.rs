@@ -37,6 +37,9 @@ fn ended(result: anyhow::Result<()>) -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("veil: {error:#}");
+            if daemon::reconnect::is_disconnect(&error) {
+                return ExitCode::from(daemon::reconnect::EXIT_STATUS);
+            }
             ExitCode::FAILURE
         }
     }

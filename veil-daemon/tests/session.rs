@@ -254,7 +254,7 @@ fn it_ends_with_its_compositor() {
     let socket = desk.socket();
     desk.sway.quit().unwrap();
     let status = desk.daemon.wait_exit(GENEROUS).unwrap();
-    assert_eq!(status.code(), Some(1), "{}", desk.daemon.log());
+    assert_eq!(status.code(), Some(75), "{}", desk.daemon.log());
     let log = desk.daemon.log();
     assert!(
         log.lines().last().is_some_and(|line| line.contains("compositor")),

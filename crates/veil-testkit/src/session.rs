@@ -102,6 +102,11 @@ impl Session {
         command
     }
 
+    /// `SWAYSOCK`, where a sway runs in it.
+    pub(crate) fn swaysock(&self) -> Option<&Path> {
+        self.swaysock.as_deref()
+    }
+
     /// Where a program of this name logs to.
     pub(crate) fn log_path(&self, name: &str) -> PathBuf {
         self.folder.path().join("log").join(format!("{name}.log"))

@@ -59,12 +59,17 @@ impl SwayBuilder {
         if self.modes.is_empty() {
             self.modes.push("1920x1080".into());
         }
-        let mut session = Session::new("")?;
+        let session = Session::new("")?;
         let outer = if self.pluggable && installed_version()? < (1, 8) {
             Some(host()?)
         } else {
             None
         };
+        self.launch(session, outer)
+    }
+
+    /// Starts it with these folders.
+    fn launch(self, mut session: Session, outer: Option<Box<Sway>>) -> Result<Sway> {
         let prefix = if outer.is_some() { "WL" } else { "HEADLESS" };
         let config = session.folder().join("sway.conf");
         std::fs::write(&config, self.config_text(prefix)?)?;
@@ -96,6 +101,7 @@ impl SwayBuilder {
         .with_context(|| group.log_tail())?;
         session.set_sockets(display, Some(socket));
         let sway = Sway {
+            builder: self,
             group,
             session,
             outer,
@@ -104,7 +110,7 @@ impl SwayBuilder {
             Ok(sway
                 .output_names()
                 .ok()
-                .filter(|names| names.len() == self.modes.len()))
+                .filter(|names| names.len() == sway.builder.modes.len()))
         })
         .with_context(|| sway.group.log_tail())?;
         Ok(sway)
@@ -136,6 +142,7 @@ impl SwayBuilder {
 /// A running sway. It ends when this is dropped.
 #[derive(Debug)]
 pub struct Sway {
+    builder: SwayBuilder,
     group: Group,
     session: Session,
     /// The sway whose windows are this one's outputs, if they are windows. It ends after this one.
@@ -178,6 +185,26 @@ impl Sway {
         // The answer may get lost, because sway is already going.
         let _ = self.session.command("swaymsg").arg("exit").output();
         self.group.wait_exit(GENEROUS).map(drop)
+    }
+
+    /// Kills it, as a crash does, and waits until it is gone. Its sockets stay.
+    pub fn kill(&mut self) -> Result<()> {
+        self.group.signal(rustix::process::Signal::KILL)?;
+        self.group.wait_exit(GENEROUS).map(drop)
+    }
+
+    /// Starts it once more after it has ended, with the same folders and outputs, so that its socket has the same name.
+    pub fn start_again(self) -> Result<Self> {
+        let before = self.session.display().to_owned();
+        // One that was killed leaves it.
+        if let Some(socket) = self.session.swaysock() {
+            let _ = std::fs::remove_file(socket);
+        }
+        let sway = self.builder.launch(self.session, self.outer)?;
+        if sway.session.display() != before {
+            bail!("the socket was {before}, and is {} now", sway.session.display());
+        }
+        Ok(sway)
     }
 
     /// Asks sway something of the kind `-t` (`get_outputs`, `get_tree`, …).

@@ -70,6 +70,14 @@ impl<D: 'static> WaylandWatch<D> {
         })
     }
 
+    /// Watches no more, for good: the connection has ended, and its descriptor would wake the loop without end.
+    pub fn stop(&mut self, handle: &LoopHandle<'static, D>) {
+        handle.remove(self.token);
+        if let Some(releases) = self.releases.take() {
+            handle.remove(releases);
+        }
+    }
+
     /// Whether to be woken also when the compositor has read enough for more to be sent. While that is so, the
     /// descriptor is watched in any case.
     pub fn wait_for_room(&mut self, handle: &LoopHandle<'static, D>, wait: bool) {

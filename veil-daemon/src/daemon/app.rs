@@ -4,6 +4,7 @@ use super::{
     assignments::{Assignments, Spec, StateFile},
     change::{Change, ChangeId},
     readiness::Readiness,
+    reconnect::Away,
     screen::Screen,
     stream::{Stream, StreamId},
 };
@@ -24,7 +25,7 @@ use std::{
     time::{Duration, Instant},
 };
 use veil_frame::Presentable;
-use veil_wayland::{Content, Display, OutputId, Placed, WaylandWatch};
+use veil_wayland::{ConnectError, Content, Display, OutputId, Placed, WaylandWatch};
 
 /// What a job of the media worker came to.
 pub(crate) enum Done {
@@ -38,6 +39,8 @@ pub(crate) enum Done {
     Told,
     /// A pipeline is gone.
     Closed,
+    /// A try to connect to a compositor that has gone is over.
+    Connected(Box<Result<Display, ConnectError>>),
 }
 
 /// The files that play, by what they are and not by their names; shared with the media worker, which looks there
@@ -63,10 +66,16 @@ pub(crate) struct App {
     pub(super) loading: Worker<Done>,
     /// Tells pipelines what to do, which must not wait for the former.
     pub(super) control: Worker<Done>,
+    /// Waits for a compositor to answer.
+    pub(super) connecting: Worker<Done>,
     pub(super) ping: Ping,
     pub(super) notify: Notify,
     pub(super) readiness: Readiness,
-    watch: WaylandWatch<App>,
+    pub(super) watch: WaylandWatch<App>,
+    /// The compositor has gone, and is waited for.
+    pub(super) away: Option<Away>,
+    /// Why the loop cannot go on.
+    failure: Option<anyhow::Error>,
     last_number: u64,
     readable: bool,
     pictures: bool,
@@ -82,10 +91,10 @@ impl App {
         args: DaemonArgs,
         assignments: Assignments,
         state: Option<StateFile>,
-        (loading, control): (Worker<Done>, Worker<Done>),
+        (loading, control, connecting): (Worker<Done>, Worker<Done>, Worker<Done>),
         ping: Ping,
     ) -> anyhow::Result<Self> {
-        let watch = WaylandWatch::new(&handle, &display, |app: &mut App| app.readable = true)
+        let watch = WaylandWatch::new(&handle, &display, App::set_readable)
             .context("cannot watch the connection to the compositor")?;
         let initial = args.spec();
         let mut app = Self {
@@ -102,10 +111,13 @@ impl App {
             state,
             loading,
             control,
+            connecting,
             ping,
             notify: Notify::from_env(),
             readiness: Readiness::default(),
             watch,
+            away: None,
+            failure: None,
             last_number: 0,
             readable: false,
             pictures: false,
@@ -117,7 +129,12 @@ impl App {
         Ok(app)
     }
 
-    fn take_desktop_events(&mut self) {
+    /// The compositor has said something.
+    pub(super) fn set_readable(&mut self) {
+        self.readable = true;
+    }
+
+    pub(super) fn take_desktop_events(&mut self) {
         while let Some(event) = self.display.desktop().next_event() {
             self.desktop_event(event);
         }
@@ -135,11 +152,25 @@ impl App {
         self.stopping = true;
     }
 
+    /// Ends the loop after this round, because it cannot go on.
+    pub(super) fn fail(&mut self, error: anyhow::Error) {
+        self.failure = Some(error);
+        self.stop();
+    }
+
+    /// What the loop ended for, if not because it was told to.
+    pub(super) fn failure(&mut self) -> anyhow::Result<()> {
+        self.failure.take().map_or(Ok(()), Err)
+    }
+
     pub(crate) fn is_stopping(&self) -> bool {
         self.stopping
     }
 
     pub(super) fn watch_timeout(&self, now: Instant) -> Option<Duration> {
+        if self.away.is_some() {
+            return None;
+        }
         self.watch.timeout(now)
     }
 
@@ -151,6 +182,9 @@ impl App {
     /// Once in each round: first what the compositor says, so that targets are free and outputs known; then the new
     /// pictures; then everything is sent.
     pub(super) fn after_dispatch(&mut self) -> anyhow::Result<()> {
+        if self.away.is_some() {
+            return Ok(());
+        }
         let now = Instant::now();
         let timed_out = self.watch.timeout(now).is_some_and(|left| left.is_zero());
         if self.readable || self.pictures || timed_out {
@@ -221,6 +255,7 @@ impl App {
             Done::Broken(None, reason) => tracing::error!("a job of the media worker failed: {reason}"),
             Done::Redrawn(output, spec, drawing, result) => self.redrawn(output, &spec, drawing, result),
             Done::Told => {}
+            Done::Connected(result) => self.connected(*result),
             Done::Closed => self.display.desktop().forget_gone_targets(),
         }
     }

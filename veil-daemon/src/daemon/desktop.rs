@@ -89,7 +89,7 @@ impl App {
         self.make_surface(id, background);
     }
 
-    fn output_removed(&mut self, id: OutputId) {
+    pub(super) fn output_removed(&mut self, id: OutputId) {
         let Some(screen) = self.screens.remove(&id) else {
             return;
         };

@@ -12,6 +12,7 @@ mod desktop;
 mod phase;
 mod privacy;
 mod readiness;
+pub(crate) mod reconnect;
 mod screen;
 mod status;
 pub(crate) mod stream;
@@ -77,6 +78,7 @@ pub(crate) fn run(args: DaemonArgs) -> anyhow::Result<()> {
 
     let (sender, results) = channel::channel();
     let loading = Worker::new("veil-load", sender.clone());
+    let connecting = Worker::new("veil-connect", sender.clone());
     let control = Worker::new("veil-media", sender);
     handle
         .insert_source(results, |event, (), app: &mut App| {
@@ -102,7 +104,7 @@ pub(crate) fn run(args: DaemonArgs) -> anyhow::Result<()> {
         args,
         assignments,
         state,
-        (loading, control),
+        (loading, control, connecting),
         ping,
     )?;
     tracing::info!(
@@ -120,13 +122,13 @@ pub(crate) fn run(args: DaemonArgs) -> anyhow::Result<()> {
 
 fn go_round(event_loop: &mut EventLoop<'static, App>, app: &mut App) -> anyhow::Result<()> {
     // What starting up has asked for is sent before the first sleep.
-    app.after_dispatch()?;
+    app.after_dispatch().or_else(|error| app.connection_lost(error))?;
     while !app.is_stopping() {
         let timeout = app.watch_timeout(Instant::now());
         event_loop
             .dispatch(timeout, app)
             .context("the event loop failed")?;
-        app.after_dispatch()?;
+        app.after_dispatch().or_else(|error| app.connection_lost(error))?;
     }
-    Ok(())
+    app.failure()
 }

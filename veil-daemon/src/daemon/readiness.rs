@@ -83,6 +83,7 @@ impl App {
             .values()
             .filter(|screen| screen.feed != Feed::Nothing);
         match self.screens.len() {
+            _ if self.away.is_some() => "waiting for the compositor".to_owned(),
             0 => "no output".to_owned(),
             all => format!("wallpaper on {} of {all} outputs", shown.count()),
         }
