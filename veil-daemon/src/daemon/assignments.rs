@@ -92,6 +92,13 @@ impl Assignments {
         }
     }
 
+    /// Reads what was saved.
+    pub(crate) fn parse(bytes: &[u8]) -> Result<Self, serde_json::Error> {
+        // An object and nothing else: a list would be read as the fields in their order.
+        serde_json::from_slice::<serde_json::Map<String, serde_json::Value>>(bytes)
+            .and_then(|fields| serde_json::from_value(fields.into()))
+    }
+
     /// Whether this belongs anywhere.
     pub(crate) fn names(&self, source: &Source) -> bool {
         self.all
@@ -129,13 +136,10 @@ impl StateFile {
                 });
             }
         };
-        // An object and nothing else: a list would be read as the fields in their order.
-        serde_json::from_slice::<serde_json::Map<String, serde_json::Value>>(&bytes)
-            .and_then(|fields| serde_json::from_value(fields.into()))
-            .map_err(|source| StateError::Content {
-                path: self.path.clone(),
-                source,
-            })
+        Assignments::parse(&bytes).map_err(|source| StateError::Content {
+            path: self.path.clone(),
+            source,
+        })
     }
 
     /// Replaces what was saved.
@@ -166,6 +170,7 @@ impl StateFile {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     fn spec(path: &str) -> Spec {
         Spec {
@@ -220,5 +225,26 @@ mod tests {
         assert_eq!((older.on("B"), older.on("A")), (Some(&spec("/a.mp4")), None));
         fs::write(&file.path, b"{").unwrap();
         assert!(file.load().is_err());
+    }
+
+    // The same as fuzz/fuzz_targets/state.rs.
+    proptest! {
+        #[test]
+        fn no_bytes_panic(bytes in any::<Vec<u8>>()) {
+            let _ = Assignments::parse(&bytes);
+        }
+
+        #[test]
+        fn what_is_understood_is_saved_as_it_was(
+            kind in "file|path|url|color|mode|x",
+            value in r##"null|[0-9]{1,4}|"(/|#)?[a-f0-9\\u]{0,8}"|\[[0-9]{1,3}\]"##,
+            outputs in r#"null|\[\]|\{\}|\{"DP-1":null\}|\{"DP-1":\{"file":"/a","mode":"tile"\}\}"#,
+        ) {
+            let text = format!(r#"{{"all":{{"{kind}":{value}}},"outputs":{outputs}}}"#);
+            if let Ok(understood) = Assignments::parse(text.as_bytes()) {
+                let saved = serde_json::to_vec(&understood).expect("JSON");
+                prop_assert_eq!(Assignments::parse(&saved).expect("what was saved"), understood);
+            }
+        }
     }
 }
