@@ -106,6 +106,34 @@ fn the_systems_folders_are_those_of_the_system() {
 }
 
 #[test]
+fn systemd_understands_the_unit() {
+    let (built, root) = (built(), tempfile::tempdir().unwrap());
+    let prefix = root.path().join("usr");
+    let arguments = [
+        "--prefix",
+        prefix.to_str().unwrap(),
+        "--from",
+        built.path().to_str().unwrap(),
+    ];
+    // In its last place, since the program must be where the unit says.
+    let mut command = Command::new(repository().join("scripts/install"));
+    Ran::new(command.env_remove("DESTDIR").args(arguments))
+        .unwrap()
+        .ok()
+        .unwrap();
+    let unit = prefix.join("share/systemd/user/veil.service");
+    let mut command = Command::new("systemd-analyze");
+    command
+        .args(["--user", "--man=no", "verify"])
+        .arg(&unit)
+        .env("XDG_RUNTIME_DIR", root.path());
+    match Ran::new(&mut command) {
+        Ok(ran) => assert_eq!((ran.code(), ran.stderr.as_str()), (0, "")),
+        Err(error) => eprintln!("not looked at: {error:#}"),
+    }
+}
+
+#[test]
 fn mistakes_are_told_and_nothing_is_touched() {
     let root = tempfile::tempdir().unwrap();
     for (arguments, words) in [

@@ -104,6 +104,31 @@ fn two_sessions_have_a_daemon_each() {
     assert!(two.shot().unwrap().is_plain(BLUE, NEAR));
 }
 
+/// As where one compositor is nested in another: one folder, two displays.
+#[test]
+fn two_displays_of_one_runtime_folder_have_a_daemon_each() {
+    let (outer, inner) = (Sway::start("320x180").unwrap(), Sway::start("320x180").unwrap());
+    let folder = outer.session().runtime_dir();
+    let socket = inner.session().runtime_dir().join(inner.session().display());
+    // By a name of its own, and by its full path.
+    std::os::unix::fs::symlink(&socket, folder.join("wayland-inner")).unwrap();
+    for display in ["wayland-inner".into(), socket.into_os_string()] {
+        let start = |display: Option<&std::ffi::OsStr>| {
+            let mut command = outer.session().command(veil_bin(None).unwrap());
+            command.arg("daemon");
+            if let Some(display) = display {
+                command.env("WAYLAND_DISPLAY", display);
+            }
+            Daemon::spawn(outer.session(), &command).unwrap().ready().unwrap()
+        };
+        let (one, two) = (start(None), start(Some(&display)));
+        one.set([clips::plain(RED).unwrap()]).unwrap().ok().unwrap();
+        two.set([clips::plain(BLUE).unwrap()]).unwrap().ok().unwrap();
+        assert!(outer.screenshot("HEADLESS-1").unwrap().is_plain(RED, NEAR));
+        assert!(inner.screenshot("HEADLESS-1").unwrap().is_plain(BLUE, NEAR));
+    }
+}
+
 #[test]
 fn a_socket_that_was_left_behind_is_replaced() {
     let mut desk = Desk::start("320x180", NO_ARGUMENTS).unwrap();
