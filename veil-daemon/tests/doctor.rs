@@ -147,6 +147,21 @@ fn a_codec_without_a_decoder_is_named_with_what_to_install() {
 }
 
 #[test]
+fn a_state_that_is_not_understood_is_told() {
+    let session = Session::new("wayland-none").unwrap();
+    let folder = session.state_dir().join("veil");
+    std::fs::create_dir(&folder).unwrap();
+    std::fs::write(folder.join("wallpapers.json"), "{").unwrap();
+    let ran = doctor(&session, &[], &[]);
+    assert!(
+        ran.stdout
+            .contains("wallpapers.json is not a state file of veil's"),
+        "{}",
+        ran.stdout
+    );
+}
+
+#[test]
 fn a_compositor_that_does_not_answer_does_not_hang_it() {
     let session = Session::new("wayland-silent").unwrap();
     // It is connected to, and never says anything.
