@@ -2,9 +2,10 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that fails here has failed")]
 
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use veil_testkit::{Daemon, Desk, GENEROUS, Sway, clips, veil_bin};
+use veil_testkit::{Daemon, Desk, GENEROUS, Ran, Sway, clips, veil_bin, wait_until};
 
 const RED: [u8; 3] = [200, 30, 30];
 const NAME: &str = "nobodys-business";
@@ -106,4 +107,39 @@ fn runs_are_kept_when_asked_for() {
     desk.daemon
         .wait_log("the log of this run is not kept", GENEROUS)
         .unwrap();
+}
+
+#[test]
+fn the_journal_gets_priorities() {
+    let sway = Sway::start("320x180").unwrap();
+    let session = sway.session();
+    let path = session.folder().join("journal");
+    let journal = std::fs::File::create(&path).unwrap();
+    let found = journal.metadata().unwrap();
+    let veil = veil_bin(None).unwrap();
+    let mut command = session.command(&veil);
+    let mut daemon = command
+        .args(["daemon", "--input", "/nonexistent"])
+        .env("JOURNAL_STREAM", format!("{}:{}", found.dev(), found.ino()))
+        .stderr(journal)
+        .spawn()
+        .unwrap();
+    let told = || std::fs::read_to_string(&path).unwrap_or_default();
+    wait_until("the warning", GENEROUS, || told().contains("cannot show it")).unwrap();
+    Ran::new(session.command(&veil).arg("stop"))
+        .unwrap()
+        .ok()
+        .unwrap();
+    daemon.wait().unwrap();
+    let log = told();
+    assert!(
+        log.lines()
+            .any(|line| line == "<4>cannot show it: the file: no such file"),
+        "{log}"
+    );
+    assert!(
+        log.lines()
+            .all(|line| line.starts_with("<4>") || line.starts_with("<6>")),
+        "{log}"
+    );
 }
