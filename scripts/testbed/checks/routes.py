@@ -3,7 +3,7 @@
 routes.py NAME       NAME is routes-COMPOSITOR, in the session of that compositor
 
 The GPU is lavapipe, which is the CPU and so has to be named. Colours: one picture, coded in three ways. Order: a numbered clip.
-On KWin and Weston also frames that a camera and a decoder of the kernel have put into dmabufs, as they are and converted.
+In Weston there is a window, and direct too. On KWin and Weston also frames that a camera and a decoder of the kernel have put into dmabufs, as they are and converted.
 """
 
 import os
@@ -118,6 +118,26 @@ def shown(display, source, pipeline, name, *properties):
     return row, text
 
 
+def coded(display, name):
+    """One picture in three codings looks the same in a window, by every route."""
+    rows = {}
+    for route in ("direct", "convert", "shm"):
+        for file in CODED:
+            pipeline = f"filesrc location={INPUTS / f'long-{file}'} ! parsebin ! avdec_h264"
+            label = f"{name}-{route}-{file[:-4]}"
+            row, text = shown(display, label, pipeline, label, f"route={route}", "fullscreen=true")
+            if route != "shm" and "bytes-written=(guint64)0" not in text:
+                raise Wrong(f"{label}: the CPU wrote pixels")
+            rows[label] = row
+    reference = rows[f"{name}-shm-bars"]
+    for label, row in rows.items():
+        for want, got in zip(reference, row):
+            if any(abs(a - b) > VIDEO_TOLERANCE for a, b in zip(want, got)):
+                raise Wrong(f"{label} shows {got}, by the CPU {want}")
+    compositor_alive()
+    return f"{len(rows)} pictures alike"
+
+
 def kernel(display, name, layer):
     """The kernel's dmabufs, as they are and converted, give the same colours."""
     said = []
@@ -149,6 +169,8 @@ def main():
     if compositor != "weston":
         for route in ("convert", "shm"):
             checks[route] = lambda route=route: wallpaper(display, name, route)
+    else:
+        checks["coded"] = lambda: coded(display, name)
     if compositor in ("kwin", "weston"):
         layer = "layer=background" if compositor == "kwin" else "fullscreen=true"
         checks["kernel"] = lambda: kernel(display, name, layer)
