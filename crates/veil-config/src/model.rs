@@ -1,0 +1,64 @@
+//! What a configuration says.
+
+use crate::selector::{OutputName, Selectors};
+use veil_frame::{FitMode, Rgb};
+use veil_ipc::Source;
+
+/// A configuration. The default is that of an empty file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Config {
+    /// The outputs that get a wallpaper at all.
+    pub outputs: Selectors,
+    /// For every wallpaper that does not say otherwise.
+    pub defaults: Defaults,
+    /// What belongs where, in the order of the file.
+    pub rules: Vec<OutputRule>,
+    /// A program and its arguments, run when a wallpaper has changed.
+    pub on_change: Option<Vec<String>>,
+}
+
+/// How wallpapers are shown that do not say otherwise.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Defaults {
+    /// How a picture is fitted to an output.
+    pub mode: Option<FitMode>,
+    /// The colour around and behind it.
+    pub background: Option<Rgb>,
+}
+
+/// What belongs on some outputs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OutputRule {
+    /// Which outputs.
+    pub outputs: Selectors,
+    /// What is shown there; `None` leaves it to the state.
+    pub source: Option<Source>,
+    /// How.
+    pub look: Defaults,
+}
+
+impl Defaults {
+    /// What is not said here is as there.
+    pub fn or(self, other: Self) -> Self {
+        Self {
+            mode: self.mode.or(other.mode),
+            background: self.background.or(other.background),
+        }
+    }
+}
+
+impl Config {
+    /// How a wallpaper on this output is shown, if it does not say itself: by the first rules that say it.
+    pub fn look(&self, output: OutputName<'_>) -> Defaults {
+        let rules = self.rules.iter().filter(|rule| rule.outputs.select(output));
+        rules
+            .fold(Defaults::default(), |look, rule| look.or(rule.look))
+            .or(self.defaults)
+    }
+
+    /// What the configuration wants on this output: by the first rule that names something.
+    pub fn source(&self, output: OutputName<'_>) -> Option<&Source> {
+        let mut rules = self.rules.iter().filter(|rule| rule.outputs.select(output));
+        rules.find_map(|rule| rule.source.as_ref())
+    }
+}
