@@ -110,6 +110,20 @@ fn runs_are_kept_when_asked_for() {
 }
 
 #[test]
+fn what_goes_wrong_again_and_again_does_not_fill_it() {
+    let sway = Sway::start("320x180").unwrap();
+    // Where the state belongs there is a file, so nothing can be saved.
+    std::fs::write(sway.session().state_dir().join("veil"), "").unwrap();
+    let desk = Desk::on(sway, [""; 0]).unwrap();
+    for _ in 0..60 {
+        desk.daemon.client(["clear"]).unwrap().ok().unwrap();
+    }
+    let log = desk.daemon.log();
+    assert_eq!(log.matches("will not come back").count(), 20, "{log}");
+    assert!(log.contains("(more like this are left out for a minute)"), "{log}");
+}
+
+#[test]
 fn the_journal_gets_priorities() {
     let sway = Sway::start("320x180").unwrap();
     let session = sway.session();

@@ -72,6 +72,8 @@ impl<D: 'static> WaylandWatch<D> {
 
     /// Watches no more, for good: the connection has ended, and its descriptor would wake the loop without end.
     pub fn stop(&mut self, handle: &LoopHandle<'static, D>) {
+        // Of a source that is not watched at the moment the loop would complain when it goes.
+        self.set(handle, true);
         handle.remove(self.token);
         if let Some(releases) = self.releases.take() {
             handle.remove(releases);

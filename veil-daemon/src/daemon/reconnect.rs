@@ -191,7 +191,6 @@ impl App {
         self.display = display;
         self.watch = WaylandWatch::new(&self.handle, &self.display, |app: &mut Self| app.set_readable())
             .context("cannot watch the connection to the compositor")?;
-        self.display.desktop().forget_gone_targets();
         self.take_desktop_events();
         self.tell_summary();
         Ok(())
