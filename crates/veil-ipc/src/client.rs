@@ -119,6 +119,29 @@ impl Client {
         }
     }
 
+    /// The next line after a subscription; `None` when none has come within `limit`, which may be for ever.
+    ///
+    /// # Errors
+    /// [`ClientError::Closed`] when the daemon has ended, or let this client go.
+    pub fn next_event(&mut self, limit: Option<Duration>) -> Result<Option<Vec<u8>>, ClientError> {
+        // A wait for ever in steps, since every wait here has its limit.
+        const STEP: Duration = Duration::from_secs(3600);
+        let end = limit.map(|limit| Instant::now() + limit);
+        loop {
+            if let Some(line) = self.lines.next_line() {
+                return Ok(Some(line?));
+            }
+            let until = end.unwrap_or_else(|| Instant::now() + STEP);
+            match self.receive(until, STEP) {
+                Ok(true) => {}
+                Ok(false) => return Err(ClientError::Closed),
+                Err(ClientError::Late(_)) if end.is_none() => {}
+                Err(ClientError::Late(_)) => return Ok(None),
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
     /// Waits until the daemon has closed the connection, as it does when it ends.
     pub fn wait_closed(mut self, limit: Duration) -> Result<(), ClientError> {
         let end = Instant::now() + limit;

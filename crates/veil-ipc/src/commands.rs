@@ -1,8 +1,13 @@
 //! The client commands, the same in `veil` and in `veilctl`: their arguments, and what they do.
 
+mod dump;
+mod outputs;
+mod subscribe;
+mod watch;
+
 use crate::client::{Client, ClientError};
 use crate::path::Location;
-use crate::protocol::{Answer, Command, Reason, Response, Source, WirePath};
+use crate::protocol::{Answer, Command, Reason, Response, SeekTo, Source, WirePath};
 use crate::render::render;
 use clap::builder::{PathBufValueParser, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
@@ -13,6 +18,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 use veil_frame::{FitMode, Rgb};
+
+pub use dump::DumpArgs;
 
 /// How long `set` waits for a daemon that is starting.
 const START_LIMIT: Duration = Duration::from_secs(2);
@@ -50,6 +57,31 @@ pub enum ClientCommand {
     Clear(OutputArgs),
     /// End the daemon
     Stop,
+    /// List the outputs
+    Outputs {
+        /// Print one JSON array instead of text
+        #[arg(long)]
+        json: bool,
+    },
+    /// Go to a place in the video
+    ///
+    /// Returns when the picture of that place is there.
+    Seek {
+        /// Where to: a time (90, 1:30, 1:30:00), a step (+10, -10) or a part of its length (50%)
+        #[arg(value_name = "PLACE", allow_hyphen_values = true)]
+        to: SeekTo,
+        /// For which outputs.
+        #[command(flatten)]
+        on: OutputArgs,
+    },
+    /// Show again what is remembered, also what was cleared last
+    Restore(OutputArgs),
+    /// Write the picture that an output shows as PNG
+    Dump(DumpArgs),
+    /// Print what changes, a JSON object a line, until interrupted
+    Subscribe,
+    /// Show frames, decoders and load once a second, until interrupted
+    Watch,
 }
 
 /// Which outputs a command is for.
@@ -127,6 +159,20 @@ enum CommandError {
     /// The answer can't be printed.
     #[error("cannot write to standard output: {0}")]
     Output(#[source] io::Error),
+    /// A picture is no text.
+    #[error("a PNG picture would be written to the terminal: name a file, or send it on with > or |")]
+    Terminal,
+    /// A file can't be used.
+    #[error("cannot {what} {}: {error}", .path.display())]
+    File {
+        /// What was tried, as in "write".
+        what: &'static str,
+        /// Which file.
+        path: PathBuf,
+        /// What the system says.
+        #[source]
+        error: io::Error,
+    },
 }
 
 /// Runs a command to its end. Answers go to standard output; a failure is one line on standard error, and exit status 1.
@@ -159,12 +205,25 @@ fn execute(command: ClientCommand) -> Result<(), CommandError> {
             // Who stops it may want to start it again, and a daemon that is still ending would be in the way.
             Ok(client.wait_closed(STOP_LIMIT)?)
         }
+        ClientCommand::Outputs { json } => outputs::outputs(connect()?, json),
+        ClientCommand::Seek { to, on } => seek(connect()?, to, on.outputs),
+        ClientCommand::Restore(on) => {
+            let command = Command::Restore { outputs: on.outputs };
+            answered(connect()?.request(&command, SET_LIMIT)?).map(|_| ())
+        }
+        ClientCommand::Dump(args) => dump::dump(connect()?, &location, args),
+        ClientCommand::Subscribe => subscribe::subscribe(connect()?),
+        ClientCommand::Watch => watch::watch(connect()?, connect()?),
     }
 }
 
 fn simple(client: &mut Client, command: &Command) -> Result<(), CommandError> {
     // Whatever there may be to add to "done" one day, it was done.
     answered(client.request(command, ANSWER_LIMIT)?).map(|_| ())
+}
+
+fn seek(mut client: Client, to: SeekTo, outputs: Vec<String>) -> Result<(), CommandError> {
+    answered(client.request(&Command::Seek { to, outputs }, SET_LIMIT)?).map(|_| ())
 }
 
 fn set(location: &Location, args: SetArgs) -> Result<(), CommandError> {
@@ -230,12 +289,12 @@ fn answered(response: Response) -> Result<Answer, CommandError> {
 }
 
 fn print(text: &str) -> Result<(), CommandError> {
-    print_to(&mut io::stdout().lock(), text)
+    print_to(&mut io::stdout().lock(), text.as_bytes())
 }
 
 /// Prints. Whoever closed the output early, as `head` does, has seen enough: that is no failure.
-fn print_to(out: &mut impl Write, text: &str) -> Result<(), CommandError> {
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+fn print_to(out: &mut impl Write, bytes: &[u8]) -> Result<(), CommandError> {
+    match out.write_all(bytes).and_then(|()| out.flush()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(CommandError::Output(error)),
         _ => Ok(()),
     }
@@ -316,6 +375,20 @@ mod tests {
     }
 
     #[test]
+    fn a_step_back_is_no_option() {
+        let words = ["veilctl", "seek", "-10", "--output", "A"];
+        let ClientCommand::Seek { to, on } = Cli::try_parse_from(words).expect("taken").command else {
+            panic!("another command")
+        };
+        assert_eq!(
+            (to, on.outputs),
+            (SeekTo::Back(Duration::from_secs(10)), vec!["A".to_owned()])
+        );
+        let error = Cli::try_parse_from(["veilctl", "seek", "noon"]).expect_err("taken");
+        assert!(error.to_string().contains("1:30:00"), "{error}");
+    }
+
+    #[test]
     fn a_status_is_passed_on_as_it_was_sent() {
         let line = br#"{"ok":{"status":{"pid":1,"new":[1.50],"a":0}},"more":1}"#;
         let sent: SentStatus = serde_json::from_slice(line).expect("a status");
@@ -327,9 +400,9 @@ mod tests {
     fn a_closed_output_is_no_failure_and_a_full_disk_is() {
         let (reader, mut writer) = io::pipe().expect("a pipe");
         drop(reader);
-        print_to(&mut writer, "text").expect("no failure");
+        print_to(&mut writer, b"text").expect("no failure");
         let mut full = std::fs::File::create("/dev/full").expect("the device");
-        let error = print_to(&mut full, "text").expect_err("printed");
+        let error = print_to(&mut full, b"text").expect_err("printed");
         assert!(
             error.to_string().starts_with("cannot write to standard output: "),
             "{error}"

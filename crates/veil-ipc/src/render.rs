@@ -1,6 +1,6 @@
 //! The daemon's status for people.
 
-use crate::protocol::{Kind, OutputStatus, PlayState, Status};
+use crate::protocol::{Kind, OutputStatus, PlayState, Status, time_text};
 use std::fmt;
 
 /// The status as text: a line for the daemon, and a block for each output.
@@ -23,7 +23,7 @@ pub fn render(status: &Status) -> String {
 
 /// The text with visible signs for its control characters, all but the newlines. Names of files come from anywhere, and
 /// an escape sequence in one must not reach the terminal.
-fn printable(text: &str) -> String {
+pub(crate) fn printable(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
@@ -77,6 +77,13 @@ impl fmt::Display for Block<'_> {
             row(
                 "decoder",
                 format!("{} ({kind}){}", decoder.element, memory.unwrap_or_default()),
+            )?;
+        }
+        if let Some(position) = output.position {
+            let of = output.duration.map(|length| format!(" of {}", time_text(length)));
+            row(
+                "position",
+                format!("{}{}", time_text(position), of.unwrap_or_default()),
             )?;
         }
         if output.kind == Kind::Video {
@@ -148,6 +155,8 @@ mod tests {
                 dropped: 1,
             },
             loops: 3,
+            position: Some(61.9),
+            duration: Some(5400.0),
             present_interval_ms: PresentInterval {
                 mean: 33.333,
                 max: 50.0,
@@ -187,6 +196,7 @@ DP-1: 3840x2160, scale 1.5 (Dell U2720Q)
              video, playing, fit, background #102030
   route      shm: no GPU worth using
   decoder    avdec_h264 (software), system memory
+  position   1:01 of 1:30:00
   frames     98 shown of 100 due, 2 missed (1 dropped), 3 loops
   interval   33.3 ms on average, 50.0 ms at most
 

@@ -22,6 +22,9 @@ use crate::source::Source;
 /// How many decoders are tried for one file.
 const MOST_ATTEMPTS: usize = 8;
 
+/// How long a seek may take until its picture is there.
+const ARRIVES_WITHIN: gst::ClockTime = gst::ClockTime::from_seconds(10);
+
 /// What to play, and how.
 #[derive(Debug, Clone, Default)]
 pub struct Settings {
@@ -180,6 +183,16 @@ impl Player {
         } else {
             Err(SeekError)
         }
+    }
+
+    /// The same, and waits until the picture of that place is in the sink, or a while has passed.
+    pub fn seek_and_wait(&self, position: Duration) -> Result<(), SeekError> {
+        self.seek(position)?;
+        if !self.is_still() {
+            // A flush takes the sink's picture, and the pipeline is on its way to its state until there is one again.
+            let _ = self.assembly.pipeline.state(ARRIVES_WITHIN);
+        }
+        Ok(())
     }
 
     /// The place in the file that is on show.

@@ -22,6 +22,8 @@ pub struct Output {
     pub description: String,
     /// Pixels of its mode, after its transform: what an upright screenshot of it measures.
     pub pixels: Size,
+    /// Where it lies in the compositor's layout, in logical pixels.
+    pub position: (i32, i32),
     /// Its size in logical pixels: what a surface that covers it measures.
     pub logical: Size,
     /// Pixels to a logical pixel, as `wl_output.scale` has it: whole numbers, rounded up. The surface's real scale is
@@ -68,6 +70,7 @@ impl Output {
                 .clone()
                 .unwrap_or_else(|| format!("{} {}", info.make, info.model).trim().to_owned()),
             pixels,
+            position: info.logical_position.unwrap_or(info.location),
             logical,
             integer_scale: scale,
             refresh_mhz: mode.map_or(0, |mode| mode.refresh_rate.max(0) as u32),

@@ -3,9 +3,12 @@
 use super::{
     assignments::{Assignments, Spec, StateFile},
     change::{Change, ChangeId},
+    dump::DumpId,
+    events::Subscribers,
     readiness::Readiness,
     reconnect::Away,
     screen::Screen,
+    seek::SeekId,
     stream::{Stream, StreamId},
 };
 use crate::{
@@ -24,7 +27,8 @@ use std::{
     sync::{Arc, Mutex},
     time::{Duration, Instant},
 };
-use veil_frame::Presentable;
+use veil_frame::{Presentable, Size};
+use veil_ipc::server::Responder;
 use veil_wayland::{ConnectError, Content, Display, OutputId, Placed, WaylandWatch};
 
 /// What a job of the media worker came to.
@@ -35,6 +39,10 @@ pub(crate) enum Done {
     Broken(Option<ChangeId>, String),
     /// A still picture was drawn again, for an output that has changed.
     Redrawn(OutputId, Spec, Drawing, Result<Presentable, LoadError>),
+    /// Videos went to a place, in seconds, or did not.
+    Sought(SeekId, Result<f64, String>),
+    /// A picture was written, or was not.
+    Dumped(DumpId, Result<Size, String>),
     /// A pipeline was told what to do; what becomes of it, its messages tell.
     Told,
     /// A pipeline is gone.
@@ -71,6 +79,9 @@ pub(crate) struct App {
     pub(super) ping: Ping,
     pub(super) notify: Notify,
     pub(super) readiness: Readiness,
+    pub(super) subscribers: Subscribers,
+    pub(super) seeks: BTreeMap<SeekId, Responder>,
+    pub(super) dumps: BTreeMap<DumpId, Responder>,
     pub(super) watch: WaylandWatch<App>,
     /// The compositor has gone, and is waited for.
     pub(super) away: Option<Away>,
@@ -115,6 +126,9 @@ impl App {
             ping,
             notify: Notify::from_env(),
             readiness: Readiness::default(),
+            subscribers: Subscribers::default(),
+            seeks: BTreeMap::new(),
+            dumps: BTreeMap::new(),
             watch,
             away: None,
             failure: None,
@@ -182,6 +196,7 @@ impl App {
     /// Once in each round: first what the compositor says, so that targets are free and outputs known; then the new
     /// pictures; then everything is sent.
     pub(super) fn after_dispatch(&mut self) -> anyhow::Result<()> {
+        self.tell_events();
         if self.away.is_some() {
             return Ok(());
         }
@@ -255,6 +270,8 @@ impl App {
             Done::Broken(None, reason) => tracing::error!("a job of the media worker failed: {reason}"),
             Done::Redrawn(output, spec, drawing, result) => self.redrawn(output, &spec, drawing, result),
             Done::Told => {}
+            Done::Sought(seek, result) => self.sought(seek, result),
+            Done::Dumped(dump, result) => self.dumped(dump, result),
             Done::Connected(result) => self.connected(*result),
             Done::Closed => self.display.desktop().forget_gone_targets(),
         }
@@ -271,6 +288,8 @@ impl App {
 
     /// The end: tears pipelines down and takes the surfaces away.
     pub(super) fn shut_down(&mut self, limit: Duration) {
+        self.tell_the_end();
+        self.remember_positions();
         for id in self.streams.keys().copied().collect::<Vec<_>>() {
             self.close_stream(id);
         }

@@ -10,6 +10,7 @@ use std::{
     io::Write,
     os::unix::fs::{DirBuilderExt, OpenOptionsExt},
     path::{Path, PathBuf},
+    time::Duration,
 };
 use veil_frame::{FitMode, Rgb};
 use veil_ipc::Source;
@@ -35,6 +36,21 @@ pub(crate) struct Assignments {
     #[serde(default)]
     all: Option<Spec>,
     /// Exceptions by the output's name; `None` is an output that was cleared.
+    #[serde(default)]
+    outputs: BTreeMap<String, Option<Spec>>,
+    /// Where the video of an output was last, in milliseconds from its beginning.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    positions: BTreeMap<String, u64>,
+    /// What belonged where before it was cleared.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    cleared: Option<Cleared>,
+}
+
+/// What was cleared, so that it can be brought back.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct Cleared {
+    #[serde(default)]
+    all: Option<Spec>,
     #[serde(default)]
     outputs: BTreeMap<String, Option<Spec>>,
 }
@@ -76,20 +92,87 @@ impl Assignments {
         if outputs.is_empty() {
             self.all = Some(spec.clone());
             self.outputs.clear();
+            self.positions.clear();
+            self.cleared = None;
         }
         for output in outputs {
             self.outputs.insert(output.clone(), Some(spec.clone()));
+            self.positions.remove(output);
         }
     }
 
     /// Notes that these outputs, or all if there are none, show nothing.
     pub(crate) fn clear(&mut self, outputs: &[String]) {
+        let mut cleared = self.cleared.take().unwrap_or_default();
         if outputs.is_empty() {
-            *self = Self::default();
+            if self.all.is_some() || self.outputs.values().any(Option::is_some) {
+                // What was cleared on one output before is still to be brought back there.
+                let before = std::mem::take(&mut cleared.outputs);
+                cleared.all = self.all.take();
+                cleared.outputs = std::mem::take(&mut self.outputs);
+                for (output, spec) in before {
+                    let now = cleared.outputs.entry(output).or_default();
+                    *now = now.take().or(spec);
+                }
+            }
+            self.outputs.clear();
+            self.positions.clear();
         }
         for output in outputs {
+            if let Some(spec) = self.on(output) {
+                cleared.outputs.insert(output.clone(), Some(spec.clone()));
+            }
             self.outputs.insert(output.clone(), None);
+            self.positions.remove(output);
         }
+        self.cleared = (cleared != Cleared::default()).then_some(cleared);
+    }
+
+    /// Brings back what was cleared on these outputs; `named` is none for all, of which `present` are there.
+    pub(crate) fn bring_back(&mut self, named: &[String], present: &[String]) {
+        let Some(cleared) = &mut self.cleared else {
+            return;
+        };
+        if named.is_empty() && self.all.is_none() {
+            self.all = cleared.all.take();
+        }
+        let outputs: Vec<String> = match named {
+            [] => present.iter().chain(cleared.outputs.keys()).cloned().collect(),
+            named => named.to_vec(),
+        };
+        for output in outputs {
+            let own = cleared.outputs.remove(&output).flatten();
+            let is_empty = self.outputs.get(&output).is_none_or(Option::is_none);
+            match own {
+                Some(spec) if is_empty => {
+                    self.outputs.insert(output, Some(spec));
+                }
+                // Nothing of its own was cleared: the rule is for it again.
+                None if named.is_empty() && is_empty => {
+                    self.outputs.remove(&output);
+                }
+                None if is_empty && self.all.is_none() => {
+                    if let Some(spec) = &cleared.all {
+                        self.outputs.insert(output, Some(spec.clone()));
+                    }
+                }
+                _ => {}
+            }
+        }
+        if *cleared == Cleared::default() {
+            self.cleared = None;
+        }
+    }
+
+    /// Notes where the video of an output is.
+    pub(crate) fn note_position(&mut self, output: &str, position: Duration) {
+        let millis = u64::try_from(position.as_millis()).unwrap_or(u64::MAX);
+        self.positions.insert(output.to_owned(), millis);
+    }
+
+    /// Where the video of an output was.
+    pub(crate) fn position(&self, output: &str) -> Option<Duration> {
+        self.positions.get(output).copied().map(Duration::from_millis)
     }
 
     /// Reads what was saved.
@@ -192,7 +275,53 @@ mod tests {
         a.set(&[], &spec("/new.mp4"));
         assert_eq!(a.on("DP-2"), Some(&spec("/new.mp4")));
         a.clear(&[]);
-        assert_eq!(a, Assignments::default());
+        assert_eq!((a.on("DP-1"), a.on("DP-2")), (None, None));
+    }
+
+    #[test]
+    fn what_was_cleared_comes_back() {
+        let present = ["DP-1".to_owned(), "DP-2".to_owned()];
+        let mut a = Assignments::default();
+        a.set(&[], &spec("/all.mp4"));
+        a.set(&["DP-1".into()], &spec("/one.mp4"));
+        let before = a.clone();
+        a.clear(&[]);
+        a.clear(&[]);
+        assert_eq!(a.on("DP-1"), None);
+        a.bring_back(&[], &present);
+        assert_eq!(a, before);
+        // One alone, by the rule and by its own.
+        a.clear(&["DP-2".into()]);
+        a.bring_back(&["DP-2".into()], &present);
+        assert_eq!(a.on("DP-2"), Some(&spec("/all.mp4")));
+        a.clear(&["DP-1".into()]);
+        a.clear(&[]);
+        a.bring_back(&["DP-1".into()], &present);
+        assert_eq!((a.on("DP-1"), a.on("DP-2")), (Some(&spec("/one.mp4")), None));
+        a.bring_back(&[], &present);
+        assert_eq!(a.on("DP-2"), Some(&spec("/all.mp4")));
+        // What was set since stays.
+        a.clear(&["DP-1".into()]);
+        a.set(&["DP-1".into()], &spec("/new.mp4"));
+        a.bring_back(&[], &present);
+        assert_eq!(a.on("DP-1"), Some(&spec("/new.mp4")));
+    }
+
+    #[test]
+    fn a_position_is_that_of_one_wallpaper() {
+        let mut a = Assignments::default();
+        let (one, other) = ("DP-1".to_owned(), "DP-2".to_owned());
+        a.set(&[], &spec("/a.mp4"));
+        for output in [&one, &other] {
+            a.note_position(output, Duration::from_millis(5_400_250));
+        }
+        a.set(std::slice::from_ref(&one), &spec("/b.mp4"));
+        assert_eq!(a.position(&one), None);
+        assert_eq!(a.position(&other), Some(Duration::from_millis(5_400_250)));
+        let read = Assignments::parse(&serde_json::to_vec(&a).unwrap()).unwrap();
+        assert_eq!(read, a);
+        a.clear(&[other.clone()]);
+        assert_eq!(a.position(&other), None);
     }
 
     #[test]

@@ -3,9 +3,9 @@
 //! Until its first picture is there, what was on the screen stays. The request is answered, and the state saved, when
 //! every output has presented it; where none can, when it was committed or stored, after a moment's wait.
 
-use super::{assignments::Spec, stream::StreamId};
+use super::{assignments::Spec, restoring::Restoration, stream::StreamId};
 use calloop::RegistrationToken;
-use std::{collections::BTreeMap, time::Duration};
+use std::{collections::BTreeMap, rc::Rc, time::Duration};
 use veil_ipc::server::Responder;
 use veil_wayland::OutputId;
 
@@ -24,6 +24,8 @@ pub(crate) enum Origin {
     CommandLine,
     /// What was shown before.
     Restored,
+    /// The same, and a client waits for it.
+    RestoredFor(Rc<Restoration>),
 }
 
 /// How far it is.

@@ -149,7 +149,10 @@ impl App {
     pub(super) fn loaded(&mut self, id: ChangeId, loaded: Loaded) {
         let Some(change) = self.changes.get(&id) else {
             // Another wallpaper came in between. A pipeline is torn down where it may take its time.
-            if let Loaded::Stream { key, player, sink } = loaded {
+            if let Loaded::Stream {
+                key, player, sink, ..
+            } = loaded
+            {
                 self.discard(&key, *player, sink);
             }
             return;
@@ -168,12 +171,17 @@ impl App {
             }
             // It ended just now, and is not known any more.
             Loaded::Known(_) => self.load(id),
-            Loaded::Stream { key, player, sink } => {
+            Loaded::Stream {
+                key,
+                player,
+                sink,
+                length,
+            } => {
                 let stream = change.stream;
                 if let Some(stream) = self.streams.get_mut(&stream) {
                     stream.key = Some(key);
                 }
-                self.stream_ready(stream, *player, sink);
+                self.stream_ready(stream, *player, sink, length);
                 self.take_pictures(std::time::Instant::now());
                 self.follow(id, stream);
             }
@@ -411,7 +419,7 @@ impl App {
             return false;
         };
         match change.origin {
-            Origin::Restored => return false,
+            Origin::Restored | Origin::RestoredFor(_) => return false,
             Origin::CommandLine => self.initial = None,
             Origin::Client(_) => {}
         }
@@ -468,8 +476,10 @@ impl App {
             self.handle.remove(timer);
         }
         let answer = answer(&change);
-        if let Origin::Client(responder) = change.origin {
-            Responder::respond(responder, answer);
+        match change.origin {
+            Origin::Client(responder) => Responder::respond(responder, answer),
+            Origin::RestoredFor(restoration) => restoration.ended(answer),
+            Origin::CommandLine | Origin::Restored => {}
         }
         self.close_unused_streams();
         self.tell_summary();

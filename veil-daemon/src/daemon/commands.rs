@@ -35,11 +35,16 @@ impl App {
                 responder.respond(Response::Ok(Answer::Done));
                 self.stop();
             }
+            Command::Outputs => responder.respond(Response::Ok(Answer::Outputs(self.outputs()))),
+            Command::Seek { to, outputs } => self.seek(&outputs, to, responder),
+            Command::Restore { outputs } => self.restore_all(&outputs, responder),
+            Command::Dump { file, output } => self.dump(output, file, responder),
+            Command::Subscribe => self.subscribe(responder),
         }
     }
 
     /// The outputs of these names; all of them for none.
-    fn resolve(&self, names: &[String]) -> Result<Vec<OutputId>, String> {
+    pub(super) fn resolve(&self, names: &[String]) -> Result<Vec<OutputId>, String> {
         if names.is_empty() {
             return Ok(self.screens.keys().copied().collect());
         }
@@ -116,6 +121,9 @@ impl App {
         }
         for stream in streams {
             self.pauses_changed(stream);
+        }
+        if paused {
+            self.remember_positions();
         }
         Response::Ok(Answer::Done)
     }

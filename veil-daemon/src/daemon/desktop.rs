@@ -177,6 +177,11 @@ impl App {
 
     /// Shows what belongs on an output that shows nothing yet.
     pub(super) fn restore(&mut self, id: OutputId) {
+        self.restore_for(id, Origin::Restored);
+    }
+
+    /// The same, for whoever wants it.
+    pub(super) fn restore_for(&mut self, id: OutputId, origin: Origin) {
         if self.changes.values().any(|change| change.outputs.contains(&id)) {
             return;
         }
@@ -187,11 +192,12 @@ impl App {
         let Some(spec) = self.wanted_on(&name).cloned() else {
             return;
         };
-        let (origin, named) = match &self.initial {
-            Some(_) => (Origin::CommandLine, self.args.outputs.clone()),
-            None => (Origin::Restored, vec![name]),
-        };
-        self.begin_change(spec, vec![id], named, origin);
+        if self.initial.is_some() {
+            self.begin_change(spec, vec![id], self.args.outputs.clone(), Origin::CommandLine);
+            return;
+        }
+        let position = self.noted_position(&name);
+        self.begin_change_at(position, spec, vec![id], vec![name], origin);
     }
 
     fn presented(&mut self, id: OutputId, token: u64, shown: Shown) {

@@ -2,6 +2,7 @@
 
 use super::{
     app::App,
+    listing::scale,
     screen::{Feed, Screen},
     stream::Stream,
 };
@@ -29,14 +30,7 @@ impl App {
         let desktop = self.display.desktop_ref();
         let output = desktop.output(id)?;
         let logical = desktop.surface_size(id);
-        let scale = match logical {
-            Some(logical) if logical.w > 0 => {
-                // Logical sizes are whole, so the quotient is only near the scale that was set: say it in 120ths, the
-                // step of wp_fractional_scale_v1.
-                (f64::from(output.pixels.w) / f64::from(logical.w) * 120.0).round() / 120.0
-            }
-            _ => f64::from(output.integer_scale),
-        };
+        let scale = scale(output.pixels, logical.unwrap_or_default(), output.integer_scale);
         let mut status = OutputStatus {
             name: output.name.clone(),
             description: output.description.clone(),
@@ -52,14 +46,10 @@ impl App {
         status.source = Some(spec.source.clone());
         status.mode = spec.mode;
         status.background = spec.background;
+        (status.kind, status.state) = self.kind_and_state(screen);
         match screen.feed {
-            Feed::Nothing => {}
+            Feed::Nothing | Feed::Failed => {}
             Feed::Still { .. } => {
-                status.kind = match spec.source {
-                    Source::Color(_) => Kind::Color,
-                    Source::File(_) | Source::Url(_) => Kind::Still,
-                };
-                status.state = PlayState::Still;
                 status.route = Some(Route::Shm);
                 status.route_reason = Some("a still picture is drawn once".into());
                 status.frames = Frames {
@@ -68,23 +58,30 @@ impl App {
                     ..Frames::default()
                 };
             }
-            Feed::Failed => {
-                status.kind = Kind::Video;
-                status.state = PlayState::Released;
-            }
             Feed::Stream(stream) => {
-                status.kind = Kind::Video;
-                status.state = if screen.paused {
-                    PlayState::Paused
-                } else {
-                    PlayState::Playing
-                };
                 if let Some(stream) = self.streams.get(&stream) {
                     stream_status(&mut status, stream, screen);
                 }
             }
         }
         Some(status)
+    }
+
+    /// What an output shows, and what that does.
+    pub(super) fn kind_and_state(&self, screen: &Screen) -> (Kind, PlayState) {
+        let Some(spec) = &screen.spec else {
+            return (Kind::None, PlayState::Empty);
+        };
+        match screen.feed {
+            Feed::Nothing => (Kind::None, PlayState::Empty),
+            Feed::Still { .. } => match spec.source {
+                Source::Color(_) => (Kind::Color, PlayState::Still),
+                Source::File(_) | Source::Url(_) => (Kind::Still, PlayState::Still),
+            },
+            Feed::Failed => (Kind::Video, PlayState::Released),
+            Feed::Stream(_) if screen.paused => (Kind::Video, PlayState::Paused),
+            Feed::Stream(_) => (Kind::Video, PlayState::Playing),
+        }
     }
 }
 
@@ -107,6 +104,9 @@ fn stream_status(status: &mut OutputStatus, stream: &Stream, screen: &Screen) {
         };
     }
     let Some(playing) = &stream.playing else { return };
+    let seconds = |time: Duration| (time.as_secs_f64() * 1e3).round() / 1e3;
+    status.position = playing.player.position().map(seconds);
+    status.duration = playing.length.map(seconds);
     let decoder = playing.player.decoder();
     status.decoder = Some(Decoder {
         element: decoder.element.clone(),

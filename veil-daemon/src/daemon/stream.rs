@@ -3,7 +3,10 @@
 use super::phase::Phase;
 use crate::media::kind::FileKey;
 use calloop::{RegistrationToken, ping::Ping};
-use std::{sync::Arc, time::Instant};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 use veil_frame::{Demand, Presentable};
 use veil_ipc::Source;
 use veil_playback::Player;
@@ -19,6 +22,8 @@ pub(crate) struct Playing {
     pub(crate) player: Arc<Player>,
     /// Its sink.
     pub(crate) sink: VeilSink,
+    /// How long the video is, where that is known.
+    pub(crate) length: Option<Duration>,
     /// The source of its bus messages in the loop.
     pub(crate) bus: Option<RegistrationToken>,
 }

@@ -103,11 +103,22 @@ impl App {
     }
 
     /// A file turned out to be a stream: its pipeline is ready.
-    pub(super) fn stream_ready(&mut self, id: StreamId, player: Player, sink: veil_sink::VeilSink) {
+    pub(super) fn stream_ready(
+        &mut self,
+        id: StreamId,
+        player: Player,
+        sink: veil_sink::VeilSink,
+        length: Option<Duration>,
+    ) {
         let player = Arc::new(player);
         let bus = self.watch_bus(id, &player);
         if let Some(stream) = self.streams.get_mut(&id) {
-            stream.playing = Some(Playing { player, sink, bus });
+            stream.playing = Some(Playing {
+                player,
+                sink,
+                length,
+                bus,
+            });
         }
     }
 

@@ -120,6 +120,8 @@ pub(crate) enum Loaded {
         player: Box<Player>,
         /// Its sink.
         sink: VeilSink,
+        /// How long the video is, where that is known.
+        length: Option<Duration>,
     },
 }
 
@@ -227,6 +229,7 @@ fn play(settings: Settings, key: FileKey, sink: VeilSink) -> Result<Loaded, Load
     let player = Player::open(settings, sink.clone().upcast())?;
     Ok(Loaded::Stream {
         key,
+        length: player.duration(),
         player: Box::new(player),
         sink,
     })

@@ -11,16 +11,23 @@
 //! opens two connections. Fields that the daemon does not know are ignored, so that a client may be newer than it; a
 //! command or a version that it does not know is an error that names those it does.
 
+mod event;
+mod outputs;
 mod reason;
 mod request;
 mod response;
+mod seek;
 mod source;
 mod status;
 mod wire_path;
 
+pub use event::Event;
+pub use outputs::OutputInfo;
 pub use reason::Reason;
 pub use request::{Command, Request, RequestError, parse_request};
 pub use response::{Answer, Response};
+pub(crate) use seek::time_text;
+pub use seek::{ParseSeekError, PlaceError, SeekTo};
 pub use source::{Source, SourceError};
 pub use status::{Decoder, Frames, Kind, OutputStatus, PlayState, PresentInterval, Route, Status};
 pub use wire_path::WirePath;

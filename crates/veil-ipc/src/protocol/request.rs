@@ -1,6 +1,6 @@
 //! What clients ask for.
 
-use super::{Source, SourceError, VERSION};
+use super::{SeekTo, Source, SourceError, VERSION, WirePath};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use veil_frame::{FitMode, Rgb};
@@ -62,6 +62,32 @@ pub enum Command {
     },
     /// End the daemon. Answered at once; the connection is closed when the daemon has ended.
     Stop,
+    /// Tell which outputs there are.
+    Outputs,
+    /// Go to a place in a video. Answered when the picture of that place is there.
+    Seek {
+        /// Where to, as a text: `1:30:00`, `+10`, `-10`, `50%`.
+        to: SeekTo,
+        /// On which outputs, by name.
+        #[serde(default)]
+        outputs: Vec<String>,
+    },
+    /// Show again what is remembered, also what was cleared last.
+    Restore {
+        /// On which outputs, by name.
+        #[serde(default)]
+        outputs: Vec<String>,
+    },
+    /// Write the picture that an output shows to a file, as PNG.
+    Dump {
+        /// Where to; absolute. What is there is replaced.
+        file: WirePath,
+        /// Which output, by name; `None` is the first that shows something.
+        #[serde(default)]
+        output: Option<String>,
+    },
+    /// Tell what changes from now on: after the answer come events, and no request is taken any more.
+    Subscribe,
 }
 
 /// A line that is not a request, and why.
@@ -104,7 +130,20 @@ pub enum RequestError {
 
 impl Command {
     /// The names of all commands, as they stand in a request.
-    pub const NAMES: [&str; 7] = ["set", "status", "pause", "resume", "toggle", "clear", "stop"];
+    pub const NAMES: [&str; 12] = [
+        "set",
+        "status",
+        "pause",
+        "resume",
+        "toggle",
+        "clear",
+        "stop",
+        "outputs",
+        "seek",
+        "restore",
+        "dump",
+        "subscribe",
+    ];
 
     /// This command as a line for the daemon, with its newline.
     pub fn to_line(&self) -> Result<Vec<u8>, serde_json::Error> {
@@ -141,8 +180,10 @@ pub fn parse_request(line: &[u8]) -> Result<Command, RequestError> {
     }
     let command = serde_json::from_value(Value::Object(fields))
         .map_err(|error| RequestError::BadFields { command: name, error })?;
-    if let Command::Set { source, .. } = &command {
-        source.check()?;
+    match &command {
+        Command::Set { source, .. } => source.check()?,
+        Command::Dump { file, .. } => Source::File(file.clone()).check()?,
+        _ => {}
     }
     Ok(command)
 }
@@ -191,8 +232,21 @@ mod tests {
             Command::Toggle {
                 outputs: outputs.clone(),
             },
-            Command::Clear { outputs },
+            Command::Clear {
+                outputs: outputs.clone(),
+            },
             Command::Stop,
+            Command::Outputs,
+            Command::Seek {
+                to: SeekTo::Percent(50.0),
+                outputs: outputs.clone(),
+            },
+            Command::Restore { outputs },
+            Command::Dump {
+                file: "/a.png".into(),
+                output: Some("DP-1".into()),
+            },
+            Command::Subscribe,
         ]
     }
 

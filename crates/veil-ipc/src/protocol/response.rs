@@ -1,6 +1,6 @@
 //! What the daemon answers.
 
-use super::{Reason, Status};
+use super::{OutputInfo, Reason, Status};
 use serde::{Deserialize, Serialize};
 
 /// The answer to one request: `{"ok":…}` or `{"error":{"reason":"…"}}`.
@@ -32,6 +32,18 @@ pub enum Answer {
     },
     /// To `status`: `{"ok":{"status":{…}}}`.
     Status(Status),
+    /// To `outputs`: `{"ok":{"outputs":[…]}}`.
+    Outputs(Vec<OutputInfo>),
+    /// To `seek`: `{"ok":{"seek":{"position":5400.0}}}`.
+    Seek {
+        /// Where the video is now, in seconds.
+        position: f64,
+    },
+    /// To `dump`: `{"ok":{"dump":{"size":[1920,1080]}}}`.
+    Dump {
+        /// Columns and rows of the picture.
+        size: (u32, u32),
+    },
 }
 
 impl Response {

@@ -57,6 +57,10 @@ pub struct OutputStatus {
     pub frames: Frames,
     /// How often it started over.
     pub loops: u64,
+    /// Where in the video it is, in seconds.
+    pub position: Option<f64>,
+    /// How long the video is, in seconds.
+    pub duration: Option<f64>,
     /// The time between two presentations.
     pub present_interval_ms: PresentInterval,
     /// The last error of this wallpaper, as long as it matters.
@@ -207,7 +211,7 @@ mod tests {
             "name": "", "description": "", "size": [0, 0], "scale": 0.0, "path": null, "source": null, "kind": "none",
             "mode": "fill", "background": "#000000", "state": "empty", "route": null, "route_reason": null,
             "decoder": null, "memory": null, "frames": {"due": 0, "shown": 0, "missed": 0, "dropped": 0},
-            "loops": 0, "present_interval_ms": {"mean": 0.0, "max": 0.0}, "error": null,
+            "loops": 0, "position": null, "duration": null, "present_interval_ms": {"mean": 0.0, "max": 0.0}, "error": null,
         });
         assert_eq!(empty, expected);
     }

@@ -125,13 +125,19 @@ impl Connection {
     /// Sends the answer to the current request, as far as the socket takes it now; the rest goes when there is room.
     pub(super) fn answer(&self, response: &Response) {
         self.busy.set(false);
+        self.send(&response.to_line());
+    }
+
+    /// Sends a line, as far as the socket takes it now. A line that comes while a request is with the daemon does not end
+    /// that: so a subscription lasts as long as its connection.
+    pub(super) fn send(&self, line: &[u8]) {
         if self.dead.get() {
             return;
         }
-        self.unsent.borrow_mut().extend_from_slice(&response.to_line());
+        self.unsent.borrow_mut().extend_from_slice(line);
         self.flush();
         if self.unsent.borrow().len() > MAX_UNSENT {
-            tracing::debug!("a client that does not read its answers is let go");
+            tracing::debug!("a client that does not read what it is sent is let go");
             self.let_go();
         }
         if !self.in_source.get()

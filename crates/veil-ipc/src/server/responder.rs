@@ -1,6 +1,7 @@
 //! The right to answer one request.
 
 use super::connection::Connection;
+use super::subscriber::Subscriber;
 use crate::protocol::{Answer, Reason, Response};
 use std::rc::Weak;
 
@@ -32,6 +33,15 @@ impl Responder {
     /// Answers either way.
     pub fn respond(mut self, response: Response) {
         self.send(&response);
+    }
+
+    /// It was done, and from now on the client is told of events. It can't ask for anything more on this connection.
+    pub fn subscribe(mut self) -> Subscriber {
+        let connection = self.connection.take().unwrap_or_default();
+        if let Some(connection) = connection.upgrade() {
+            connection.send(&Response::Ok(Answer::Done).to_line());
+        }
+        Subscriber::new(connection)
     }
 
     /// Whether the client is still there, as far as the event loop has noticed.
