@@ -2,7 +2,8 @@
 
 use crate::daemon::{assignments::Spec, reconnect::OnDisconnect};
 use clap::{Args, Parser, Subcommand};
-use std::path::PathBuf;
+use std::{ffi::OsString, path::PathBuf};
+use veil_config::OutputSelector;
 use veil_frame::{FitMode, Rgb};
 use veil_ipc::{
     Source,
@@ -29,6 +30,20 @@ pub(crate) enum Command {
     ///
     /// Needs neither a daemon nor a compositor. The exit status is 1 if something is broken.
     Doctor(DoctorArgs),
+    /// Look at a configuration, and say what is wrong with it and where
+    ///
+    /// Needs neither a daemon nor a compositor. The exit status is 1 if the daemon would not take it.
+    CheckConfig {
+        /// The configuration [default: the one that the daemon takes]
+        file: Option<PathBuf>,
+    },
+    /// Become a program that the configuration names, without the signal mask that the daemon has
+    #[command(hide = true)]
+    ExecHook {
+        /// The program and its arguments
+        #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
+        words: Vec<OsString>,
+    },
     /// Write shell completions and manual pages below a prefix's share folder
     #[command(hide = true)]
     Generate {
@@ -49,9 +64,13 @@ pub(crate) struct DaemonArgs {
     /// Colour around and behind it, as #RRGGBB
     #[arg(short, long, value_name = "COLOR")]
     pub(crate) background: Option<Rgb>,
-    /// Only this output, by its name (`veil status` lists them); may be repeated
-    #[arg(short, long = "output", value_name = "NAME")]
-    pub(crate) outputs: Vec<String>,
+    /// Only this output, by its name or description (`veil outputs` lists them), or those that match re:PATTERN; with ! before
+    /// it, not this one; may be repeated [default: those of the configuration, or all]
+    #[arg(short, long = "output", value_name = "OUTPUT")]
+    pub(crate) outputs: Vec<OutputSelector>,
+    /// Configuration to take instead of $XDG_CONFIG_HOME/veil/config.toml
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
     /// How video frames get to the compositor: auto, direct, convert or shm; a video fails where that is not possible
     #[arg(long, value_name = "ROUTE", default_value = "auto")]
     pub(crate) route: RouteChoice,
@@ -70,11 +89,6 @@ pub(crate) struct DaemonArgs {
 }
 
 impl DaemonArgs {
-    /// Whether the output of this name is to have a wallpaper at all.
-    pub(crate) fn wants(&self, output: &str) -> bool {
-        self.outputs.is_empty() || self.outputs.iter().any(|name| name == output)
-    }
-
     /// The wallpaper to begin with.
     pub(crate) fn spec(&self) -> Option<Spec> {
         let input = self.input.as_ref()?;
@@ -118,7 +132,8 @@ mod tests {
         let Command::Daemon(args) = Cli::try_parse_from(words).unwrap().command else {
             panic!("not the daemon")
         };
-        assert!(args.wants("DP-2") && !args.wants("DP-3"));
+        let names: Vec<_> = args.outputs.iter().map(ToString::to_string).collect();
+        assert_eq!(names, ["DP-1", "DP-2"]);
         assert_eq!(args.spec().unwrap().mode, FitMode::Fit);
     }
 }

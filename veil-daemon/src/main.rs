@@ -3,10 +3,12 @@
 #![deny(unsafe_code)]
 
 mod args;
+mod config;
 mod daemon;
 mod doctor;
 mod folders;
 mod generate;
+mod hook;
 mod logging;
 mod malloc;
 mod media;
@@ -21,6 +23,8 @@ fn main() -> ExitCode {
     match command {
         Command::Client(command) => veil_ipc::commands::run(command),
         Command::Doctor(args) => doctor::run(&args),
+        Command::CheckConfig { file } => config::check::run(file.as_deref()),
+        Command::ExecHook { words } => hook::exec(&words),
         Command::Generate { folder } => ended(generate::generate(&folder).map_err(Into::into)),
         Command::Daemon(args) => {
             malloc::use_one_arena();

@@ -120,7 +120,10 @@ fn what_goes_wrong_again_and_again_does_not_fill_it() {
     }
     let log = desk.daemon.log();
     assert_eq!(log.matches("will not come back").count(), 20, "{log}");
-    assert!(log.contains("(more like this are left out for a minute)"), "{log}");
+    assert!(
+        log.contains("(more like this are left out for a minute)"),
+        "{log}"
+    );
 }
 
 #[test]

@@ -78,6 +78,8 @@ pub enum ClientCommand {
     Restore(OutputArgs),
     /// Write the picture that an output shows as PNG
     Dump(DumpArgs),
+    /// Read the configuration anew; it is done by itself when its file changes
+    Reload,
     /// Print what changes, a JSON object a line, until interrupted
     Subscribe,
     /// Show frames, decoders and load once a second, until interrupted
@@ -87,8 +89,9 @@ pub enum ClientCommand {
 /// Which outputs a command is for.
 #[derive(Clone, Debug, Args)]
 pub struct OutputArgs {
-    /// An output's name, as `status` lists it; may be repeated [default: all outputs]
-    #[arg(long = "output", value_name = "NAME")]
+    /// An output's name or description, as `outputs` lists it, or those that match re:PATTERN; with ! before it, not this one; may be
+    /// repeated [default: all outputs]
+    #[arg(long = "output", value_name = "OUTPUT")]
     pub outputs: Vec<String>,
 }
 
@@ -212,6 +215,7 @@ fn execute(command: ClientCommand) -> Result<(), CommandError> {
             answered(connect()?.request(&command, SET_LIMIT)?).map(|_| ())
         }
         ClientCommand::Dump(args) => dump::dump(connect()?, &location, args),
+        ClientCommand::Reload => simple(&mut connect()?, &Command::Reload),
         ClientCommand::Subscribe => subscribe::subscribe(connect()?),
         ClientCommand::Watch => watch::watch(connect()?, connect()?),
     }

@@ -27,29 +27,37 @@ pub enum Command {
     ///
     /// Runs `veil doctor`, which is looked for beside this program and then in PATH.
     Doctor(DoctorArgs),
+    /// Look at a configuration, and say what is wrong with it and where
+    ///
+    /// Runs `veil check-config`, which is looked for beside this program and then in PATH.
+    CheckConfig {
+        /// The configuration [default: the one that the daemon takes]
+        file: Option<PathBuf>,
+    },
 }
 
 /// Runs a command to its end.
 pub fn run(command: Command) -> ExitCode {
     match command {
         Command::Client(command) => commands::run(command),
-        Command::Doctor(args) => doctor(&args),
+        Command::Doctor(args) => {
+            let json = args.json.then_some("--json");
+            become_veil("doctor", json, &args.files)
+        }
+        Command::CheckConfig { file } => become_veil("check-config", None, file.as_slice()),
     }
 }
 
-/// Becomes `veil doctor`. Returns only where there is no such program.
-fn doctor(args: &DoctorArgs) -> ExitCode {
+/// Becomes `veil`, for this command. Returns only where there is no such program.
+fn become_veil(command: &str, option: Option<&str>, files: &[PathBuf]) -> ExitCode {
     let beside = std::env::current_exe()
         .ok()
         .and_then(|program| Some(program.parent()?.join("veil")))
         .filter(|program| program.is_file());
     let program = beside.unwrap_or_else(|| PathBuf::from("veil"));
     let mut process = Process::new(&program);
-    process.arg("doctor");
-    if args.json {
-        process.arg("--json");
-    }
-    let error = process.arg(OsStr::new("--")).args(&args.files).exec();
+    process.arg(command).args(option);
+    let error = process.arg(OsStr::new("--")).args(files).exec();
     let reason = match error.kind() {
         ErrorKind::NotFound => "veil is neither beside veilctl nor in PATH: install it".to_owned(),
         _ => format!("cannot start {}: {error}", program.display()),

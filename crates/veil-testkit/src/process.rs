@@ -118,6 +118,18 @@ impl Process {
             .sum())
     }
 
+    /// The processes that it has started and not waited for.
+    pub fn children(self) -> Result<Vec<u32>> {
+        let mut children = Vec::new();
+        for thread in self.threads()? {
+            let path = format!("/proc/{}/task/{}/children", self.pid, thread.tid);
+            // A thread may have ended in between.
+            let text = fs::read_to_string(path).unwrap_or_default();
+            children.extend(text.split_whitespace().filter_map(|pid| pid.parse::<u32>().ok()));
+        }
+        Ok(children)
+    }
+
     /// Its open descriptors with what they lead to, in order.
     pub fn descriptors(self) -> Result<Vec<(u32, String)>> {
         let mut found = Vec::new();

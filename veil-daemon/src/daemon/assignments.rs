@@ -15,6 +15,9 @@ use std::{
 use veil_frame::{FitMode, Rgb};
 use veil_ipc::Source;
 
+/// Monitors that are remembered although nothing belongs to them.
+const MOST_MONITORS: usize = 64;
+
 /// What is shown, and how.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Spec {
@@ -38,12 +41,25 @@ pub(crate) struct Assignments {
     /// Exceptions by the output's name; `None` is an output that was cleared.
     #[serde(default)]
     outputs: BTreeMap<String, Option<Spec>>,
-    /// Where the video of an output was last, in milliseconds from its beginning.
+    /// Where the video of an output was last.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    positions: BTreeMap<String, u64>,
+    positions: BTreeMap<String, Position>,
+    /// What the monitor of an output said of itself when it was seen last.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    monitors: BTreeMap<String, String>,
     /// What belonged where before it was cleared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     cleared: Option<Cleared>,
+}
+
+/// A place in a video.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Position {
+    /// Milliseconds from its beginning.
+    at_ms: u64,
+    /// Of which video; the place is nothing to another.
+    #[serde(flatten)]
+    of: Source,
 }
 
 /// What was cleared, so that it can be brought back.
@@ -165,14 +181,41 @@ impl Assignments {
     }
 
     /// Notes where the video of an output is.
-    pub(crate) fn note_position(&mut self, output: &str, position: Duration) {
-        let millis = u64::try_from(position.as_millis()).unwrap_or(u64::MAX);
-        self.positions.insert(output.to_owned(), millis);
+    pub(crate) fn note_position(&mut self, output: &str, of: &Source, position: Duration) {
+        let at_ms = u64::try_from(position.as_millis()).unwrap_or(u64::MAX);
+        let of = of.clone();
+        self.positions.insert(output.to_owned(), Position { at_ms, of });
     }
 
-    /// Where the video of an output was.
-    pub(crate) fn position(&self, output: &str) -> Option<Duration> {
-        self.positions.get(output).copied().map(Duration::from_millis)
+    /// Where this video was on an output; `None` is its beginning.
+    pub(crate) fn position(&self, output: &str, of: &Source) -> Option<Duration> {
+        let position = self.positions.get(output)?;
+        (position.of == *of).then(|| Duration::from_millis(position.at_ms))
+    }
+
+    /// An output is there, and its monitor says this of itself. What was kept for that monitor on a connector where it is not
+    /// any more, by `elsewhere`, is for this output now; what was kept for this one goes there.
+    pub(crate) fn meet(&mut self, output: &str, monitor: &str, elsewhere: impl Fn(&str) -> bool) {
+        if monitor.is_empty() {
+            return;
+        }
+        let known = self.monitors.get(output);
+        if known.is_none_or(|known| known != monitor) {
+            let mut others = self.monitors.iter();
+            let former = others.find(|(name, known)| *known == monitor && *name != output && elsewhere(name));
+            if let Some(former) = former.map(|(name, _)| name.clone()) {
+                swap(&mut self.outputs, output, &former);
+                swap(&mut self.positions, output, &former);
+                swap(&mut self.monitors, output, &former);
+            }
+        }
+        self.monitors.insert(output.to_owned(), monitor.to_owned());
+        if self.monitors.len() > MOST_MONITORS {
+            let (outputs, positions) = (&self.outputs, &self.positions);
+            self.monitors.retain(|name, _| {
+                outputs.contains_key(name) || positions.contains_key(name) || name == output
+            });
+        }
     }
 
     /// Reads what was saved.
@@ -189,6 +232,12 @@ impl Assignments {
             .chain(self.outputs.values().flatten())
             .any(|spec| spec.source == *source)
     }
+}
+
+fn swap<V>(map: &mut BTreeMap<String, V>, a: &str, b: &str) {
+    let (of_a, of_b) = (map.remove(a), map.remove(b));
+    map.extend(of_b.map(|value| (a.to_owned(), value)));
+    map.extend(of_a.map(|value| (b.to_owned(), value)));
 }
 
 /// The file that remembers.
@@ -313,15 +362,55 @@ mod tests {
         let (one, other) = ("DP-1".to_owned(), "DP-2".to_owned());
         a.set(&[], &spec("/a.mp4"));
         for output in [&one, &other] {
-            a.note_position(output, Duration::from_millis(5_400_250));
+            a.note_position(output, &Source::from("/a.mp4"), Duration::from_millis(5_400_250));
         }
         a.set(std::slice::from_ref(&one), &spec("/b.mp4"));
-        assert_eq!(a.position(&one), None);
-        assert_eq!(a.position(&other), Some(Duration::from_millis(5_400_250)));
+        assert_eq!(a.position(&one, &Source::from("/a.mp4")), None);
+        assert_eq!(
+            a.position(&other, &Source::from("/b.mp4")),
+            None,
+            "of another video"
+        );
+        let place = Duration::from_millis(5_400_250);
+        assert_eq!(a.position(&other, &Source::from("/a.mp4")), Some(place));
         let read = Assignments::parse(&serde_json::to_vec(&a).unwrap()).unwrap();
         assert_eq!(read, a);
-        a.clear(&[other.clone()]);
-        assert_eq!(a.position(&other), None);
+        a.clear(std::slice::from_ref(&other));
+        assert_eq!(a.position(&other, &Source::from("/a.mp4")), None);
+    }
+
+    #[test]
+    fn a_monitor_keeps_its_wallpaper_on_another_connector() {
+        let nowhere = |_: &str| true;
+        let mut a = Assignments::default();
+        a.meet("DP-1", "Dell 1", nowhere);
+        a.meet("DP-2", "Dell 2", nowhere);
+        a.set(&["DP-1".into()], &spec("/one.mp4"));
+        a.set(&["DP-2".into()], &spec("/two.mp4"));
+        a.note_position("DP-1", &Source::from("/one.mp4"), Duration::from_secs(3));
+        let mut a = Assignments::parse(&serde_json::to_vec(&a).unwrap()).unwrap();
+        let before = a.clone();
+        // Exchanged.
+        a.meet("DP-1", "Dell 2", nowhere);
+        a.meet("DP-2", "Dell 1", nowhere);
+        assert_eq!(a.on("DP-1"), Some(&spec("/two.mp4")));
+        assert_eq!(a.on("DP-2"), Some(&spec("/one.mp4")));
+        let place = a.position("DP-2", &Source::from("/one.mp4"));
+        assert_eq!(place, Some(Duration::from_secs(3)));
+        // And back.
+        a.meet("DP-2", "Dell 2", nowhere);
+        a.meet("DP-1", "Dell 1", nowhere);
+        assert_eq!(a, before);
+        // One of two that say the same of themselves stays where it is.
+        a.meet("DP-3", "Dell 1", |name| name != "DP-1");
+        assert_eq!((a.on("DP-3"), a.on("DP-1")), (None, Some(&spec("/one.mp4"))));
+        // A monitor that says nothing is any.
+        a.meet("DP-1", "", nowhere);
+        assert_eq!(a.on("DP-1"), Some(&spec("/one.mp4")));
+        for number in 0..1000 {
+            a.meet(&format!("X-{number}"), &format!("Any {number}"), nowhere);
+        }
+        assert!(a.monitors.len() <= MOST_MONITORS + 2, "{}", a.monitors.len());
     }
 
     #[test]

@@ -377,8 +377,8 @@ impl App {
             return;
         }
         let is_behind = |(id, screen): &(&OutputId, &Screen)| {
-            let wanted = self.assignments.on(&self.name(**id));
-            wanted.is_some() && screen.spec.as_ref() != wanted
+            let wanted = self.wanted_on(**id);
+            wanted.is_some() && screen.spec != wanted
         };
         let behind: Vec<OutputId> = self.screens.iter().filter(is_behind).map(|(id, _)| *id).collect();
         for output in behind {
@@ -430,6 +430,7 @@ impl App {
             .collect();
         let (named, spec) = (change.named.clone(), change.spec.clone());
         self.assignments.set(&named, &spec);
+        self.rules.chosen.add(&named);
         for (name, spec) in newer {
             match spec {
                 Some(spec) => self.assignments.set(&[name], &spec),

@@ -2,6 +2,7 @@
 
 use super::{app::App, assignments::Spec, change::Origin, screen::Feed, stream::StreamId};
 use std::collections::BTreeSet;
+use veil_config::{Defaults, OutputSelector, Selectors};
 use veil_frame::{FitMode, Rgb};
 use veil_ipc::{Answer, Command, Response, Source, server::Responder};
 use veil_wayland::OutputId;
@@ -39,25 +40,56 @@ impl App {
             Command::Seek { to, outputs } => self.seek(&outputs, to, responder),
             Command::Restore { outputs } => self.restore_all(&outputs, responder),
             Command::Dump { file, output } => self.dump(output, file, responder),
+            Command::Reload => responder.respond(self.reload()),
             Command::Subscribe => self.subscribe(responder),
         }
     }
 
-    /// The outputs of these names; all of them for none.
-    pub(super) fn resolve(&self, names: &[String]) -> Result<Vec<OutputId>, String> {
-        if names.is_empty() {
-            return Ok(self.screens.keys().copied().collect());
+    /// The outputs that these selectors mean; all of them for none.
+    pub(super) fn resolve(&self, selectors: &[String]) -> Result<Vec<OutputId>, String> {
+        let selectors = Selectors::parse(selectors).map_err(|error| error.to_string())?;
+        let known = |name: &str| {
+            let mut names = self.screens.keys().map(|id| self.output_name(*id));
+            names.any(|output| name == output.name || name == output.description)
+        };
+        if let Some(missing) = selectors
+            .0
+            .iter()
+            .filter_map(OutputSelector::exact)
+            .find(|name| !known(name))
+        {
+            return Err(self.no_such_output(missing));
         }
-        let mut found = BTreeSet::new();
-        for name in names {
-            match self.screens.keys().find(|id| self.name(**id) == *name) {
-                Some(id) => {
-                    found.insert(*id);
-                }
-                None => return Err(self.no_such_output(name)),
-            }
+        let ids = self.screens.keys().copied();
+        let found: Vec<OutputId> = ids.filter(|id| selectors.select(self.output_name(*id))).collect();
+        if found.is_empty() && !selectors.0.is_empty() {
+            let wanted: Vec<String> = selectors.0.iter().map(ToString::to_string).collect();
+            return Err(self.no_such_output(&wanted.join(" ")));
         }
-        Ok(found.into_iter().collect())
+        Ok(found)
+    }
+
+    /// The same, with their names for what is remembered; none for all, also those that come later.
+    fn resolve_named(&self, selectors: &[String]) -> Result<(Vec<OutputId>, Vec<String>), String> {
+        let outputs = self.resolve(selectors)?;
+        let all = selectors
+            .iter()
+            .all(|selector| matches!(selector.as_str(), "*" | "all"));
+        let named = match all {
+            true => Vec::new(),
+            false => outputs.iter().map(|id| self.name(*id)).collect(),
+        };
+        Ok((outputs, named))
+    }
+
+    /// The outputs that the command line speaks of, as they are named; none for all.
+    pub(super) fn named_on_command_line(&self) -> Vec<String> {
+        let exact = self.args.outputs.iter().filter_map(OutputSelector::exact);
+        let mut named: BTreeSet<String> = exact.map(str::to_owned).collect();
+        if !self.args.outputs.is_empty() {
+            named.extend(self.screens.keys().map(|id| self.name(*id)));
+        }
+        named.into_iter().collect()
     }
 
     fn no_such_output(&self, name: &str) -> String {
@@ -75,21 +107,26 @@ impl App {
         (mode, background): (Option<FitMode>, Option<Rgb>),
         responder: Responder,
     ) {
-        let outputs = match self.resolve(&names) {
-            Ok(outputs) => outputs,
+        let (outputs, names) = match self.resolve_named(&names) {
+            Ok(found) => found,
             Err(reason) => return responder.respond(Response::error(reason)),
         };
         // What is not said stays as it is on these outputs; where they differ, as it is on the first.
         let present = outputs.iter().find_map(|id| self.screens.get(id)?.spec.clone());
         let present = present.or_else(|| self.assignments.on("").cloned());
-        let mode = mode.or(present.as_ref().map(|spec| spec.mode)).or(self.args.mode);
-        let background = background
-            .or(present.map(|spec| spec.background))
-            .or(self.args.background);
+        let present = present.map(|spec| Defaults {
+            mode: Some(spec.mode),
+            background: Some(spec.background),
+        });
+        let look = Defaults { mode, background }
+            .or(present.unwrap_or_default())
+            .or(outputs
+                .first()
+                .map_or(self.rules.config.defaults, |id| self.look(*id)));
         let spec = Spec {
             source,
-            mode: mode.unwrap_or_default(),
-            background: background.unwrap_or(Rgb::BLACK),
+            mode: look.mode.unwrap_or_default(),
+            background: look.background.unwrap_or(Rgb::BLACK),
         };
         self.initial = None;
         self.begin_change(spec, outputs, names, Origin::Client(responder));
@@ -135,32 +172,21 @@ impl App {
     }
 
     fn clear(&mut self, names: Vec<String>) -> Response {
-        let outputs = match self.resolve(&names) {
-            Ok(outputs) => outputs,
+        let (outputs, names) = match self.resolve_named(&names) {
+            Ok(found) => found,
             Err(reason) => return Response::error(reason),
         };
         self.initial = None;
         self.supersede(&outputs, names.is_empty());
-        let mut left = BTreeSet::new();
-        for id in outputs {
-            let Some(screen) = self.screens.get_mut(&id) else {
-                continue;
-            };
-            if let Feed::Stream(stream) = screen.feed {
-                left.insert(stream);
-            }
-            *screen = super::screen::Screen::default();
-            self.display.desktop().clear(id);
-        }
+        let is_ruled = |id: &&OutputId| self.ruled(**id).is_some();
+        let ruled: Vec<String> = outputs.iter().filter(is_ruled).map(|id| self.name(*id)).collect();
+        self.take_away(&outputs);
         self.assignments.clear(&names);
+        self.rules.chosen.clear(&names, ruled);
         for older in self.changes.values_mut() {
             older.except.extend(names.iter().cloned());
         }
         self.save();
-        for stream in left {
-            self.followers_changed(stream);
-        }
-        self.close_unused_streams();
         self.tell_summary();
         Response::Ok(Answer::Done)
     }

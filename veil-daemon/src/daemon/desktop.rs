@@ -78,15 +78,28 @@ impl App {
         }
     }
 
-    fn output_added(&mut self, id: OutputId) {
-        let name = self.name(id);
-        if !self.args.wants(&name) {
+    pub(super) fn output_added(&mut self, id: OutputId) {
+        if !self.is_wanted(id) {
             return;
         }
+        let name = self.name(id);
+        self.meet_monitor(id);
         tracing::info!("{name}: output appeared");
         self.screens.insert(id, Screen::default());
-        let background = self.wanted_on(&name).map_or(Rgb::BLACK, |spec| spec.background);
+        let background = self.wanted_on(id).map_or(Rgb::BLACK, |spec| spec.background);
         self.make_surface(id, background);
+    }
+
+    /// What is remembered for a monitor goes with it to another connector.
+    fn meet_monitor(&mut self, id: OutputId) {
+        let desktop = self.display.desktop_ref();
+        let Some(output) = desktop.output(id) else { return };
+        let own = monitor(&output.name, &output.description);
+        let elsewhere = |name: &str| {
+            let mut others = desktop.outputs().filter(|other| other.name == name);
+            !others.any(|other| monitor(&other.name, &other.description) == own)
+        };
+        self.assignments.meet(&output.name, own, elsewhere);
     }
 
     pub(super) fn output_removed(&mut self, id: OutputId) {
@@ -170,11 +183,6 @@ impl App {
         }
     }
 
-    /// What belongs on an output of this name.
-    pub(super) fn wanted_on(&self, name: &str) -> Option<&Spec> {
-        self.initial.as_ref().or_else(|| self.assignments.on(name))
-    }
-
     /// Shows what belongs on an output that shows nothing yet.
     pub(super) fn restore(&mut self, id: OutputId) {
         self.restore_for(id, Origin::Restored);
@@ -188,15 +196,15 @@ impl App {
         if self.display.desktop_ref().surface_size(id).is_none() {
             return;
         }
-        let name = self.name(id);
-        let Some(spec) = self.wanted_on(&name).cloned() else {
+        let Some(spec) = self.wanted_on(id) else {
             return;
         };
         if self.initial.is_some() {
-            self.begin_change(spec, vec![id], self.args.outputs.clone(), Origin::CommandLine);
+            self.begin_change(spec, vec![id], self.named_on_command_line(), Origin::CommandLine);
             return;
         }
-        let position = self.noted_position(&name);
+        let name = self.name(id);
+        let position = self.assignments.position(&name, &spec.source);
         self.begin_change_at(position, spec, vec![id], vec![name], origin);
     }
 
@@ -295,4 +303,10 @@ impl App {
             }
         }
     }
+}
+
+/// What an output's description says of the monitor alone: wlroots adds the connector's name in brackets.
+fn monitor<'a>(name: &str, description: &'a str) -> &'a str {
+    let connector = |rest: &'a str| rest.strip_suffix(')')?.strip_suffix(name)?.strip_suffix('(');
+    connector(description).map_or(description, str::trim_end)
 }

@@ -3,7 +3,7 @@
 //! Nobody who changes something tells of it. Once a round, while somebody listens, how things are is compared with what was
 //! told last, and the differences are the events: so none is forgotten, and nothing is done while nobody listens.
 
-use super::{app::App, screen::Screen};
+use super::{app::App, hooks::Shown, screen::Screen};
 use std::collections::BTreeMap;
 use veil_ipc::{
     Response, Source,
@@ -60,17 +60,26 @@ impl App {
 
     /// Tells what has changed since the last time.
     pub(super) fn tell_events(&mut self) {
-        if self.subscribers.list.is_empty() {
+        let hook = self.rules.config.on_change.is_some();
+        if self.subscribers.list.is_empty() && !hook {
             return;
         }
         let mut subscribers = std::mem::take(&mut self.subscribers);
         let mut told = std::mem::take(&mut subscribers.told);
-        self.differences(&mut told, |event| subscribers.tell(event));
-        if subscribers.list.is_empty() {
+        // An empty list takes no memory.
+        let mut changed = Vec::new();
+        self.differences(&mut told, |event| {
+            subscribers.tell(event);
+            changed.extend(shown(event).filter(|_| hook));
+        });
+        if subscribers.list.is_empty() && !hook {
             told.clear();
         }
         subscribers.told = told;
         self.subscribers = subscribers;
+        for shown in changed {
+            self.run_on_change(shown);
+        }
     }
 
     /// Tells that the daemon ends.
@@ -138,4 +147,18 @@ impl App {
         }
         told.state = state;
     }
+}
+
+/// What an output shows since this event, if the event is about that.
+fn shown(event: &Event) -> Option<Shown> {
+    let (output, source, kind) = match event {
+        Event::Wallpaper { output, source, kind } => (output, Some(source.clone()), *kind),
+        Event::Cleared { output } => (output, None, Kind::None),
+        _ => return None,
+    };
+    Some(Shown {
+        output: output.clone(),
+        source,
+        kind,
+    })
 }

@@ -8,9 +8,11 @@ pub(crate) mod assignments;
 mod change;
 mod changes;
 mod commands;
+mod config;
 mod desktop;
 pub(crate) mod dump;
 mod events;
+mod hooks;
 mod listing;
 mod phase;
 mod positions;
@@ -24,7 +26,7 @@ mod status;
 pub(crate) mod stream;
 mod streams;
 
-use crate::{args::DaemonArgs, media::worker::Worker};
+use crate::{args::DaemonArgs, config::ConfigFile, media::worker::Worker};
 use anyhow::Context;
 use app::App;
 use assignments::{Assignments, StateFile};
@@ -33,6 +35,7 @@ use calloop::{
     ping::make_ping,
     signals::{Signal, Signals},
 };
+use config::{ConfigWatch, Rules};
 use std::time::{Duration, Instant};
 use veil_ipc::{
     Location,
@@ -49,6 +52,7 @@ pub(crate) fn run(args: DaemonArgs) -> anyhow::Result<()> {
         EventLoop::try_new().context("cannot make an event loop")?;
     let handle = event_loop.handle();
 
+    let rules = Rules::at_start(ConfigFile::locate(args.config.as_deref()))?;
     let mut instance = Instance::acquire(Location::from_env()?)?;
     // A compositor may let it wait here. Until then signals simply end the program.
     let display = Display::connect()?;
@@ -104,12 +108,18 @@ pub(crate) fn run(args: DaemonArgs) -> anyhow::Result<()> {
     })
     .context("cannot serve the control socket")?;
 
+    if let Some(file) = &rules.file
+        && let Err(error) = ConfigWatch::insert(&handle, &file.path)
+    {
+        tracing::warn!("changes of the configuration are not seen: {error:#}");
+    }
+
     let mut app = App::new(
         handle,
         display,
         args,
-        assignments,
-        state,
+        rules,
+        (assignments, state),
         (loading, control, connecting),
         ping,
     )?;

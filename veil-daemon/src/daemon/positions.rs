@@ -4,7 +4,6 @@
 //! killed remembers the place of the last such moment.
 
 use super::{app::App, screen::Feed};
-use std::time::Duration;
 
 impl App {
     /// Notes where all videos are.
@@ -13,17 +12,20 @@ impl App {
             let Feed::Stream(stream) = screen.feed else {
                 continue;
             };
-            let name = self.name(*id);
-            // What is shown may be something else than what is remembered.
-            if screen.spec.as_ref() != self.assignments.on(&name) {
+            // What is shown may be something else than what belongs there.
+            let Some(spec) = self
+                .wanted_on(*id)
+                .filter(|spec| screen.spec.as_ref() == Some(spec))
+            else {
                 continue;
-            }
+            };
+            let name = self.name(*id);
             let playing = self
                 .streams
                 .get(&stream)
                 .and_then(|stream| stream.playing.as_ref());
             if let Some(position) = playing.and_then(|playing| playing.player.position()) {
-                self.assignments.note_position(&name, position);
+                self.assignments.note_position(&name, &spec.source, position);
             }
         }
     }
@@ -35,10 +37,5 @@ impl App {
         if self.assignments != before {
             self.save();
         }
-    }
-
-    /// Where the video of an output is to go on; `None` is its beginning.
-    pub(super) fn noted_position(&self, name: &str) -> Option<Duration> {
-        self.assignments.position(name)
     }
 }

@@ -69,9 +69,7 @@ impl App {
     /// Whether nothing is on its way to the screen, nor about to be.
     fn is_settled(&self) -> bool {
         let waits = self.screens.iter().any(|(id, screen)| {
-            screen.feed == Feed::Nothing
-                && screen.error.is_none()
-                && self.wanted_on(&self.name(*id)).is_some()
+            screen.feed == Feed::Nothing && screen.error.is_none() && self.wanted_on(*id).is_some()
         });
         self.changes.is_empty() && !waits
     }

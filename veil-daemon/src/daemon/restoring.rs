@@ -41,10 +41,13 @@ impl App {
         };
         let all: Vec<String> = outputs.iter().map(|id| self.name(*id)).collect();
         self.assignments.bring_back(names, &all);
+        for name in &all {
+            self.rules.chosen.restore(name);
+        }
         self.save();
         if self.initial.is_none()
             && !outputs.is_empty()
-            && all.iter().all(|name| self.assignments.on(name).is_none())
+            && outputs.iter().all(|id| self.wanted_on(*id).is_none())
         {
             return responder.respond(Response::error("no wallpaper is remembered"));
         }
@@ -59,11 +62,10 @@ impl App {
     }
 
     fn is_behind(&self, id: OutputId) -> bool {
-        let name = self.name(id);
-        let wanted = self.wanted_on(&name);
+        let wanted = self.wanted_on(id);
         self.screens.get(&id).is_some_and(|screen| {
             let shows = matches!(screen.feed, Feed::Still { .. } | Feed::Stream(_));
-            wanted.is_some() && (!shows || screen.spec.as_ref() != wanted)
+            wanted.is_some() && (!shows || screen.spec != wanted)
         })
     }
 }

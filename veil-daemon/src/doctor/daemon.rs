@@ -1,7 +1,7 @@
 //! The daemon of this session, if it runs, and what it remembers.
 
 use super::report::Section;
-use crate::daemon::assignments::StateFile;
+use crate::{config::ConfigFile, daemon::assignments::StateFile};
 use serde_json::json;
 use std::time::Duration;
 use veil_ipc::{Answer, Client, ClientError, Command, Location, Response};
@@ -12,6 +12,9 @@ const LIMIT: Duration = Duration::from_secs(5);
 /// Looks at it.
 pub(super) fn look(section: &mut Section) {
     if let Err(error) = StateFile::locate().and_then(|file| file.load()) {
+        section.broken(error.to_string());
+    }
+    if let Some(Err(error)) = ConfigFile::locate(None).map(|file| file.load()) {
         section.broken(error.to_string());
     }
     let location = match Location::from_env() {

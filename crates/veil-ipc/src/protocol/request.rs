@@ -86,6 +86,8 @@ pub enum Command {
         #[serde(default)]
         output: Option<String>,
     },
+    /// Read the configuration anew, and do what has changed in it.
+    Reload,
     /// Tell what changes from now on: after the answer come events, and no request is taken any more.
     Subscribe,
 }
@@ -130,7 +132,7 @@ pub enum RequestError {
 
 impl Command {
     /// The names of all commands, as they stand in a request.
-    pub const NAMES: [&str; 12] = [
+    pub const NAMES: [&str; 13] = [
         "set",
         "status",
         "pause",
@@ -142,6 +144,7 @@ impl Command {
         "seek",
         "restore",
         "dump",
+        "reload",
         "subscribe",
     ];
 
@@ -246,6 +249,7 @@ mod tests {
                 file: "/a.png".into(),
                 output: Some("DP-1".into()),
             },
+            Command::Reload,
             Command::Subscribe,
         ]
     }
