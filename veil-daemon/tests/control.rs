@@ -207,7 +207,6 @@ fn an_unknown_output_is_refused_with_those_that_there_are() {
     for arguments in [
         &["set", "--output", "DP-9", file][..],
         &["set", "--output", "HEADLESS-1", "--output", "DP-9", file],
-        &["set", "--output", "", file],
         &["pause", "--output", "DP-9"],
         &["resume", "--output", "DP-9"],
         &["toggle", "--output", "DP-9"],

@@ -8,6 +8,8 @@ use veil_testkit::mock::{Mock, MockOutput, Pace, Releases, Stage};
 use veil_testkit::{Daemon, GENEROUS, Signal, clips, veil_bin, wait_until};
 
 const OUTPUT: &str = "DP-1";
+/// The daemon's exit status where the compositor has gone (docs/usage.md).
+const COMPOSITOR_GONE: i32 = 75;
 const FPS: u32 = 30;
 /// How many targets a stream may have: see docs/design.md, How a frame travels.
 const TARGETS: usize = 4;
@@ -247,7 +249,11 @@ fn a_compositor_that_ends() {
         }
         let status = stage.daemon.wait_exit(GENEROUS).unwrap();
         let log = stage.daemon.log();
-        assert_eq!(status.code(), Some(1), "{log}");
+        assert_eq!(
+            status.code(),
+            Some(if error { 1 } else { COMPOSITOR_GONE }),
+            "{log}"
+        );
         let last = log.lines().last().unwrap_or_default();
         let says = if error { "a test's error" } else { "compositor" };
         assert!(last.contains(says), "{log}");
@@ -269,7 +275,10 @@ fn a_compositor_that_ends_while_somebody_waits() {
     });
     assert_ne!(ran.code(), 0, "{ran:?}");
     assert!(!ran.stderr.is_empty());
-    assert_eq!(stage.daemon.wait_exit(GENEROUS).unwrap().code(), Some(1));
+    assert_eq!(
+        stage.daemon.wait_exit(GENEROUS).unwrap().code(),
+        Some(COMPOSITOR_GONE)
+    );
 }
 
 #[test]

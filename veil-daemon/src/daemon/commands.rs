@@ -180,9 +180,10 @@ impl App {
         self.supersede(&outputs, names.is_empty());
         let is_ruled = |id: &&OutputId| self.ruled(**id).is_some();
         let ruled: Vec<String> = outputs.iter().filter(is_ruled).map(|id| self.name(*id)).collect();
-        self.take_away(&outputs);
+        // First: a video that belongs somewhere stays ready when it is taken away.
         self.assignments.clear(&names);
         self.rules.chosen.clear(&names, ruled);
+        self.take_away(&outputs);
         for older in self.changes.values_mut() {
             older.except.extend(names.iter().cloned());
         }
