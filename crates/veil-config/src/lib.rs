@@ -11,7 +11,7 @@ mod problem;
 mod read;
 mod selector;
 
-pub use model::{Config, Defaults, OutputRule};
+pub use model::{Config, Defaults, Holds, OutputRule};
 pub use problem::{Problem, Problems};
 pub use selector::{OutputName, OutputSelector, SelectorError, Selectors};
 

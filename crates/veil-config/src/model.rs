@@ -1,6 +1,7 @@
 //! What a configuration says.
 
 use crate::selector::{OutputName, Selectors};
+use std::time::Duration;
 use veil_frame::{FitMode, Rgb};
 use veil_ipc::Source;
 
@@ -13,6 +14,8 @@ pub struct Config {
     pub defaults: Defaults,
     /// What belongs where, in the order of the file.
     pub rules: Vec<OutputRule>,
+    /// For what wallpapers stand still, and what becomes of them then.
+    pub holds: Holds,
     /// A program and its arguments, run when a wallpaper has changed.
     pub on_change: Option<Vec<String>>,
 }
@@ -24,6 +27,21 @@ pub struct Defaults {
     pub mode: Option<FitMode>,
     /// The colour around and behind it.
     pub background: Option<Rgb>,
+}
+
+/// For what wallpapers stand still, and what becomes of them then.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Holds {
+    /// How long a video stands still until its pipeline is let go; `None` for never.
+    pub release_after: Option<Duration>,
+}
+
+impl Default for Holds {
+    fn default() -> Self {
+        Self {
+            release_after: Some(Duration::from_secs(30)),
+        }
+    }
 }
 
 /// What belongs on some outputs.

@@ -1,5 +1,7 @@
 //! From TOML to what it says. Each table is read key by key; what is left over is a key that nobody knows.
 
+mod holds;
+
 use crate::{
     keys::nearest,
     model::{Config, Defaults, OutputRule},
@@ -56,6 +58,9 @@ pub(crate) fn config(text: &str, folder: &Path, home: Option<&Path>) -> Result<C
             });
             table.end("[hooks]", found);
         }
+    });
+    table.read("holds", &mut found, |value, found| {
+        config.holds = holds::holds(value, found);
     });
     table.end("the file", &mut found);
     found.into_result().map(|()| config)

@@ -115,7 +115,11 @@ impl fmt::Display for Block<'_> {
 fn what(output: &OutputStatus) -> String {
     match output.state {
         PlayState::Empty | PlayState::Still => output.kind.to_string(),
-        state => format!("{}, {state}", output.kind),
+        state if output.holds.is_empty() => format!("{}, {state}", output.kind),
+        state => {
+            let holds: Vec<&str> = output.holds.iter().map(|hold| hold.name()).collect();
+            format!("{}, {state} ({})", output.kind, holds.join(", "))
+        }
     }
 }
 
@@ -141,6 +145,7 @@ mod tests {
                 b: 0x30,
             },
             state: PlayState::Playing,
+            holds: Vec::new(),
             route: Some(Route::Shm),
             route_reason: Some("no GPU worth using".into()),
             decoder: Some(Decoder {

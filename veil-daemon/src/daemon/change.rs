@@ -59,6 +59,11 @@ pub(crate) struct Change {
 }
 
 impl Change {
+    /// Whether somebody asks for it, so that it does not just come back.
+    pub(crate) fn is_wanted(&self) -> bool {
+        !matches!(self.origin, Origin::Restored)
+    }
+
     /// A commit was made on an output.
     pub(crate) fn committed(&mut self, output: OutputId, token: u64) {
         if let Stage::Presenting(waiting) = &mut self.stage

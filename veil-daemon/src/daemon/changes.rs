@@ -19,7 +19,7 @@ use std::{
     time::Duration,
 };
 use veil_frame::{Demand, DmabufSupport, FitMode, Presentable, Size};
-use veil_ipc::{Answer, Response, server::Responder};
+use veil_ipc::{Answer, Response, protocol::Hold, server::Responder};
 use veil_playback::Player;
 use veil_sink::VeilSink;
 use veil_wayland::{Content, OutputId};
@@ -209,6 +209,7 @@ impl App {
             return;
         };
         let (spec, outputs, unused) = (change.spec.clone(), change.outputs.clone(), change.stream);
+        let wanted = change.is_wanted();
         self.present(id, &outputs);
         for output in outputs {
             let drawing = self.drawing(output, &spec);
@@ -226,14 +227,14 @@ impl App {
             else {
                 // It has no pixels yet: there is one as soon as it has.
                 let drawn_for = Size::default();
-                self.take_over(output, &spec, Feed::Still { drawn_for });
+                self.take_over(output, (&spec, wanted), Feed::Still { drawn_for });
                 self.redraw_if_resized(output);
                 continue;
             };
             // Each output its own use of the same memory; the plan is the whole of it.
             self.take_over(
                 output,
-                &spec,
+                (&spec, wanted),
                 Feed::Still {
                     drawn_for: drawing.size,
                 },
@@ -257,10 +258,11 @@ impl App {
             return;
         };
         let (spec, outputs) = (change.spec.clone(), change.outputs.clone());
+        let wanted = change.is_wanted();
         self.present(id, &outputs);
         let newest = self.streams.get(&stream).and_then(|stream| stream.newest.clone());
         for &output in &outputs {
-            self.take_over(output, &spec, Feed::Stream(stream));
+            self.take_over(output, (&spec, wanted), Feed::Stream(stream));
             if let Some(presentable) = newest.clone() {
                 self.show_content(
                     output,
@@ -305,7 +307,7 @@ impl App {
     }
 
     /// An output has another wallpaper from now on.
-    fn take_over(&mut self, output: OutputId, spec: &Spec, feed: Feed) {
+    fn take_over(&mut self, output: OutputId, (spec, wanted): (&Spec, bool), feed: Feed) {
         let stats = match feed {
             Feed::Stream(id) => self.stats_from_now(id),
             _ => ScreenStats::default(),
@@ -314,10 +316,13 @@ impl App {
             return;
         };
         let before = std::mem::replace(&mut screen.feed, feed);
+        // What comes back by itself does not undo a pause; what is new, or asked for, does.
+        if wanted || screen.spec.as_ref() != Some(spec) {
+            screen.holds.put(Hold::User, false);
+        }
         screen.spec = Some(spec.clone());
         screen.stats = stats;
         screen.error = None;
-        screen.paused = false;
         screen.private = false;
         if let Err(error) = self.display.desktop().set_background(output, spec.background) {
             tracing::warn!("cannot draw the background: {error}");
@@ -449,7 +454,7 @@ impl App {
         let Some(change) = self.changes.get(&id) else {
             return;
         };
-        let outputs = change.outputs.clone();
+        let (outputs, failed) = (change.outputs.clone(), change.spec.clone());
         let from_command_line = matches!(change.origin, Origin::CommandLine);
         tracing::debug!("what cannot be shown is {}", change.spec.source);
         tracing::warn!("cannot show it: {}", without_name(reason, &change.spec.source));
@@ -460,6 +465,9 @@ impl App {
             }
         }
         self.end_change(id, |_| Response::error(reason));
+        for output in &outputs {
+            self.take_back_after(*output, &failed);
+        }
         if from_command_line && self.initial.take().is_some() {
             // What was there before is better than nothing.
             for output in outputs {

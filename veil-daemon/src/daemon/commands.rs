@@ -1,10 +1,10 @@
 //! What clients ask for.
 
-use super::{app::App, assignments::Spec, change::Origin, screen::Feed, stream::StreamId};
+use super::{app::App, assignments::Spec, change::Origin};
 use std::collections::BTreeSet;
 use veil_config::{Defaults, OutputSelector, Selectors};
 use veil_frame::{FitMode, Rgb};
-use veil_ipc::{Answer, Command, Response, Source, server::Responder};
+use veil_ipc::{Answer, Command, Response, Source, protocol::Hold, server::Responder};
 use veil_wayland::OutputId;
 
 /// What to do about pauses.
@@ -138,37 +138,21 @@ impl App {
             Err(reason) => return Response::error(reason),
         };
         // Toggling brings them to one state: if any goes on, all stand still.
-        let any_moving = outputs
-            .iter()
-            .any(|id| self.screens.get(id).is_some_and(|screen| !screen.paused));
+        let any_moving = outputs.iter().any(|id| {
+            self.screens
+                .get(id)
+                .is_some_and(|screen| !screen.holds.contains(Hold::User))
+        });
         let paused = match pause {
             Pause::On => true,
             Pause::Off => false,
             Pause::Toggle => any_moving,
         };
-        let mut streams = BTreeSet::new();
-        for id in outputs {
-            let Some(screen) = self.screens.get_mut(&id) else {
-                continue;
-            };
-            screen.paused = paused;
-            if let Feed::Stream(stream) = screen.feed {
-                streams.insert(stream);
-            }
-        }
-        for stream in streams {
-            self.pauses_changed(stream);
-        }
+        self.put_hold(&outputs, Hold::User, paused);
         if paused {
             self.remember_positions();
         }
         Response::Ok(Answer::Done)
-    }
-
-    fn pauses_changed(&mut self, stream: StreamId) {
-        self.followers_changed(stream);
-        let moving = self.streams.get(&stream).is_some_and(|stream| stream.running);
-        self.settle_pauses(stream, moving);
     }
 
     fn clear(&mut self, names: Vec<String>) -> Response {

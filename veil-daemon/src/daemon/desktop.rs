@@ -177,7 +177,7 @@ impl App {
                 self.show(id);
                 self.followers_changed(stream);
             }
-            Feed::Failed => {
+            Feed::Failed | Feed::Released { .. } => {
                 self.show(id);
             }
         }

@@ -7,7 +7,7 @@ use super::{app::App, hooks::Shown, screen::Screen};
 use std::collections::BTreeMap;
 use veil_ipc::{
     Response, Source,
-    protocol::{Event, Kind, PlayState},
+    protocol::{Event, Hold, Kind, PlayState},
     server::{Responder, Subscriber},
 };
 use veil_wayland::OutputId;
@@ -141,7 +141,9 @@ impl App {
             match (kind, state) {
                 (Kind::None, _) | (_, PlayState::Empty | PlayState::Still) => {}
                 (_, PlayState::Playing) => tell(&Event::Playing { output }),
-                (_, PlayState::Paused) if screen.paused => tell(&Event::Paused { output }),
+                (_, PlayState::Paused) if screen.holds.contains(Hold::User) => {
+                    tell(&Event::Paused { output })
+                }
                 (_, PlayState::Paused | PlayState::Released) => tell(&Event::Held { output }),
             }
         }

@@ -9,8 +9,14 @@ impl App {
     /// Notes where all videos are.
     fn note_positions(&mut self) {
         for (id, screen) in &self.screens {
-            let Feed::Stream(stream) = screen.feed else {
-                continue;
+            let position = match screen.feed {
+                Feed::Stream(stream) => {
+                    let stream = self.streams.get(&stream);
+                    let playing = stream.and_then(|stream| stream.playing.as_ref());
+                    playing.and_then(|playing| playing.player.position())
+                }
+                Feed::Released { position } => position,
+                _ => continue,
             };
             // What is shown may be something else than what belongs there.
             let Some(spec) = self
@@ -20,11 +26,7 @@ impl App {
                 continue;
             };
             let name = self.name(*id);
-            let playing = self
-                .streams
-                .get(&stream)
-                .and_then(|stream| stream.playing.as_ref());
-            if let Some(position) = playing.and_then(|playing| playing.player.position()) {
+            if let Some(position) = position {
                 self.assignments.note_position(&name, &spec.source, position);
             }
         }

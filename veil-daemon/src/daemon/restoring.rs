@@ -64,7 +64,10 @@ impl App {
     fn is_behind(&self, id: OutputId) -> bool {
         let wanted = self.wanted_on(id);
         self.screens.get(&id).is_some_and(|screen| {
-            let shows = matches!(screen.feed, Feed::Still { .. } | Feed::Stream(_));
+            let shows = matches!(
+                screen.feed,
+                Feed::Still { .. } | Feed::Stream(_) | Feed::Released { .. }
+            );
             wanted.is_some() && (!shows || screen.spec != wanted)
         })
     }

@@ -1,6 +1,7 @@
 //! One output: what it shows, and how well.
 
-use super::{assignments::Spec, stream::StreamId};
+use super::{assignments::Spec, holds::Holds, stream::StreamId};
+use std::time::Duration;
 use veil_frame::Size;
 use veil_wayland::{Content, PresentationStats};
 
@@ -17,6 +18,11 @@ pub(crate) enum Feed {
     },
     /// A stream of pictures.
     Stream(StreamId),
+    /// A stream that stood still for long: it is opened again when it is to move; its last picture stays.
+    Released {
+        /// Where in the video it was.
+        position: Option<Duration>,
+    },
     /// A stream that could not go on; its last picture stays.
     Failed,
 }
@@ -30,8 +36,8 @@ pub(crate) struct Screen {
     pub(crate) feed: Feed,
     /// The picture that is on it, to be shown again when its surface changes.
     pub(crate) content: Option<Content>,
-    /// The user wants it to stand still.
-    pub(crate) paused: bool,
+    /// Why it stands still.
+    pub(crate) holds: Holds,
     /// It shows a copy of its own, since others that follow its stream go on.
     pub(crate) private: bool,
     /// How often in a row its surface was closed before anything was seen on it.

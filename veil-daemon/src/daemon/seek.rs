@@ -25,6 +25,13 @@ impl App {
                 Some(Feed::Stream(stream)) => {
                     streams.insert(stream);
                 }
+                Some(Feed::Released { .. }) => {
+                    let name = self.name(*output);
+                    let reason = format!(
+                        "the video on {name} has stood still for long, and is not open; resume it first"
+                    );
+                    return responder.respond(Response::error(reason));
+                }
                 // Among all outputs it is enough that some show a video.
                 _ if names.is_empty() => {}
                 _ => {

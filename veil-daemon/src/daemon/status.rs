@@ -47,8 +47,12 @@ impl App {
         status.mode = spec.mode;
         status.background = spec.background;
         (status.kind, status.state) = self.kind_and_state(screen);
+        if status.kind == Kind::Video {
+            status.holds = screen.holds.iter().collect();
+        }
         match screen.feed {
             Feed::Nothing | Feed::Failed => {}
+            Feed::Released { position } => status.position = position.map(seconds),
             Feed::Still { .. } => {
                 status.route = Some(Route::Shm);
                 status.route_reason = Some("a still picture is drawn once".into());
@@ -78,8 +82,8 @@ impl App {
                 Source::Color(_) => (Kind::Color, PlayState::Still),
                 Source::File(_) | Source::Url(_) => (Kind::Still, PlayState::Still),
             },
-            Feed::Failed => (Kind::Video, PlayState::Released),
-            Feed::Stream(_) if screen.paused => (Kind::Video, PlayState::Paused),
+            Feed::Failed | Feed::Released { .. } => (Kind::Video, PlayState::Released),
+            Feed::Stream(_) if screen.holds.any() => (Kind::Video, PlayState::Paused),
             Feed::Stream(_) => (Kind::Video, PlayState::Playing),
         }
     }
@@ -104,7 +108,6 @@ fn stream_status(status: &mut OutputStatus, stream: &Stream, screen: &Screen) {
         };
     }
     let Some(playing) = &stream.playing else { return };
-    let seconds = |time: Duration| (time.as_secs_f64() * 1e3).round() / 1e3;
     status.position = playing.player.position().map(seconds);
     status.duration = playing.length.map(seconds);
     let decoder = playing.player.decoder();
@@ -122,4 +125,9 @@ fn stream_status(status: &mut OutputStatus, stream: &Stream, screen: &Screen) {
         });
         status.route_reason = Some(route.reason.as_ref().into());
     }
+}
+
+/// Seconds, to the millisecond.
+fn seconds(time: Duration) -> f64 {
+    (time.as_secs_f64() * 1e3).round() / 1e3
 }

@@ -44,6 +44,8 @@ pub(crate) struct Stream {
     pub(crate) running: bool,
     /// How often in a row it was opened again before it has played for a while.
     pub(crate) reopened: u32,
+    /// Lets go of the pipeline when it has stood still for long.
+    pub(crate) release: Option<RegistrationToken>,
     /// When in a refresh its pictures come.
     pub(crate) phase: Phase,
     /// When its newest picture came.
@@ -60,6 +62,7 @@ impl Stream {
             playing: None,
             running: false,
             reopened: 0,
+            release: None,
             phase: Phase::default(),
             last_picture: None,
         }

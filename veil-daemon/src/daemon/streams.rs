@@ -63,7 +63,7 @@ impl App {
         let (mut index, mut held) = (0, false);
         while let Some((&output, screen)) = self.screens.iter_mut().nth(index) {
             index += 1;
-            let frozen = screen.paused && screen.private;
+            let frozen = screen.holds.any() && screen.private;
             if !screen.follows(id) || frozen {
                 continue;
             }
@@ -252,6 +252,9 @@ impl App {
                 known.remove(&key);
             }
         }
+        if let Some(timer) = stream.release {
+            self.handle.remove(timer);
+        }
         let Some(playing) = stream.playing else { return };
         if let Some(bus) = playing.bus {
             self.handle.remove(bus);
@@ -279,7 +282,7 @@ impl App {
             let mode = screen.spec.as_ref().map(|spec| spec.mode).unwrap_or_default();
             uses.push((mode, known.pixels));
             taken.push(self.display.desktop_ref().dmabuf_support(*output));
-            moving |= !screen.paused;
+            moving |= !screen.holds.any();
         }
         let Some(stream) = self.streams.get_mut(&id) else {
             return;
@@ -298,10 +301,11 @@ impl App {
                 |reason| Done::Broken(None, reason),
             );
         }
-        if stream.running == moving {
+        let before = std::mem::replace(&mut stream.running, moving);
+        self.time_release(id, moving);
+        if before == moving {
             return;
         }
-        stream.running = moving;
         for screen in self.screens.values_mut().filter(|screen| screen.follows(id)) {
             screen.stats.presented.interrupted();
         }
@@ -327,7 +331,7 @@ impl App {
             let Some(screen) = self.screens.get_mut(&output) else {
                 continue;
             };
-            let alone = screen.paused && moving;
+            let alone = screen.holds.any() && moving;
             if screen.private == alone {
                 continue;
             }
@@ -342,7 +346,7 @@ impl App {
                         continue;
                     }
                 }
-            } else if screen.paused {
+            } else if screen.holds.any() {
                 // Everybody stands still: each may keep what it has.
                 continue;
             } else {

@@ -12,6 +12,7 @@
 //! command or a version that it does not know is an error that names those it does.
 
 mod event;
+mod hold;
 mod outputs;
 mod reason;
 mod request;
@@ -22,6 +23,7 @@ mod status;
 mod wire_path;
 
 pub use event::Event;
+pub use hold::Hold;
 pub use outputs::OutputInfo;
 pub use reason::Reason;
 pub use request::{Command, Request, RequestError, parse_request};

@@ -1,6 +1,6 @@
 //! What the daemon tells about itself and its outputs.
 
-use super::{Reason, Source, WirePath};
+use super::{Hold, Reason, Source, WirePath};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use veil_frame::{FitMode, Rgb};
@@ -45,6 +45,8 @@ pub struct OutputStatus {
     pub background: Rgb,
     /// What it does.
     pub state: PlayState,
+    /// Why it stands still, if it is a video that does.
+    pub holds: Vec<Hold>,
     /// How frames reach the compositor; `None` while none do.
     pub route: Option<Route>,
     /// Why this route and no cheaper one.
@@ -209,7 +211,7 @@ mod tests {
         let empty = serde_json::to_value(OutputStatus::default()).expect("JSON");
         let expected = json!({
             "name": "", "description": "", "size": [0, 0], "scale": 0.0, "path": null, "source": null, "kind": "none",
-            "mode": "fill", "background": "#000000", "state": "empty", "route": null, "route_reason": null,
+            "mode": "fill", "background": "#000000", "state": "empty", "holds": [], "route": null, "route_reason": null,
             "decoder": null, "memory": null, "frames": {"due": 0, "shown": 0, "missed": 0, "dropped": 0},
             "loops": 0, "position": null, "duration": null, "present_interval_ms": {"mean": 0.0, "max": 0.0}, "error": null,
         });

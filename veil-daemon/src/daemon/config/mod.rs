@@ -151,7 +151,11 @@ impl App {
             .map(|output| output.id)
             .collect();
         let before: BTreeMap<OutputId, Option<Spec>> = ids.iter().map(|id| (*id, self.ruled(*id))).collect();
+        let release_changed = self.rules.config.holds.release_after != config.holds.release_after;
         self.rules.config = config;
+        if release_changed {
+            self.release_time_changed();
+        }
         for id in ids {
             match (self.screens.contains_key(&id), self.is_wanted(id)) {
                 (true, false) => {
