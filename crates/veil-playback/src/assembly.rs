@@ -17,6 +17,7 @@ use crate::endless::{Endless, PassEnd};
 use crate::failure::Failure;
 use crate::inbox::{Inbox, Signal};
 use crate::looping::Loops;
+use crate::manner::Manner;
 use crate::reader::Reader;
 use crate::source::Source;
 
@@ -38,6 +39,7 @@ pub(crate) struct Assembly {
     pub(crate) source: Arc<Source>,
     /// Decoders not to be tried.
     pub(crate) excluded: Vec<String>,
+    pub(crate) manner: Manner,
     pub(crate) decoder: Mutex<Option<Decoder>>,
     pub(crate) reader: Mutex<Option<Reader>>,
     pub(crate) loops: Mutex<Loops>,
@@ -60,10 +62,11 @@ impl Assembly {
         source: Arc<Source>,
         sink: &gst::Element,
         excluded: Vec<String>,
+        manner: Manner,
         inbox: Arc<Inbox>,
     ) -> Result<Arc<Self>, glib::BoolError> {
         let counters = Arc::new(Counters::default());
-        let endless = Endless::new(Arc::clone(&counters));
+        let endless = Endless::new(Arc::clone(&counters), manner);
         let pipeline = gst::Pipeline::new();
         pipeline.add(&endless)?;
         pipeline.add(sink)?;
@@ -75,6 +78,7 @@ impl Assembly {
             counters,
             source,
             excluded,
+            manner,
             decoder: Mutex::new(None),
             reader: Mutex::new(None),
             loops: Mutex::new(Loops::default()),
@@ -144,6 +148,8 @@ impl Assembly {
     fn pass_ended(self: &Arc<Self>, end: PassEnd) {
         match end {
             PassEnd::Again(pass) => self.go_again(pass),
+            // The sink tells when the last picture was seen.
+            PassEnd::Over => {}
             PassEnd::Still => {
                 self.counters.set_still();
                 self.inbox.put(Signal::Still);

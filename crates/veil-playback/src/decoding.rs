@@ -8,6 +8,7 @@ use gstreamer::prelude::*;
 
 use crate::assembly::{Assembly, Decoder, lock};
 use crate::decoder::{Candidate, candidates, tune};
+use crate::thinning::thin;
 
 impl Assembly {
     /// Puts a decoder for this stream in. In the streaming thread. False where none is left to try.
@@ -92,6 +93,9 @@ impl Assembly {
             counters.add_decoded();
             gst::PadProbeReturn::Ok
         });
+        if let Some(most) = self.manner.max_fps {
+            thin(&pad, most);
+        }
         let endless = self.endless.downgrade();
         pad.add_probe(gst::PadProbeType::EVENT_FLUSH, move |_, _| {
             if endless

@@ -14,6 +14,7 @@ use crate::counters::Stats;
 use crate::decoder::DecoderInfo;
 use crate::failure::{Meaning, Origin};
 use crate::inbox::{Inbox, Signal};
+use crate::manner::Manner;
 use crate::opening::{Attempt, preroll, settle};
 use crate::refusal::{OpenError, Refusal};
 use crate::scan::LookAhead;
@@ -36,6 +37,8 @@ pub struct Settings {
     pub position: Option<Duration>,
     /// Names of decoder factories that are not to be tried: those that failed before.
     pub excluded: Vec<String>,
+    /// How fast, how many pictures, how often.
+    pub manner: Manner,
 }
 
 /// What happened to a player.
@@ -43,6 +46,9 @@ pub struct Settings {
 pub enum PlayerEvent {
     /// The file is a single picture. It is in the sink, and nothing will move.
     Still,
+    /// The file was to be played once, and its last picture has been on show for its time. It stays in the sink, and nothing
+    /// moves any more.
+    Ended,
     /// A picture in the file is broken. It plays on as well as it goes. Told once.
     Damaged,
     /// The decoder failed in mid-stream; nothing moves any more. Open the file again with this decoder excluded.
@@ -96,8 +102,14 @@ impl Player {
         let mut excluded = settings.excluded.clone();
         for _ in 0..MOST_ATTEMPTS {
             let inbox = Arc::new(Inbox::new()?);
-            let assembly = Assembly::new(Arc::clone(&source), &sink, excluded.clone(), inbox)
-                .map_err(|error| OpenError::Incomplete(error.to_string()))?;
+            let assembly = Assembly::new(
+                Arc::clone(&source),
+                &sink,
+                excluded.clone(),
+                settings.manner,
+                inbox,
+            )
+            .map_err(|error| OpenError::Incomplete(error.to_string()))?;
             match preroll(&assembly, &mut refusal, &settings.path) {
                 Ok(_) if look_ahead.take().is_some_and(LookAhead::finds_damage) => {
                     assembly.close();
@@ -255,6 +267,7 @@ impl Player {
     fn event(&self, signal: Signal) -> Option<PlayerEvent> {
         Some(match signal {
             Signal::Still if !self.told_still.swap(true, Ordering::Relaxed) => PlayerEvent::Still,
+            Signal::Ended if self.assembly.endless.is_over() => PlayerEvent::Ended,
             Signal::Damaged => PlayerEvent::Damaged,
             Signal::Barren => PlayerEvent::Failed {
                 reason: String::from("no picture can be decoded any more"),

@@ -171,8 +171,8 @@ impl Timeline {
     }
 
     /// A segment that puts buffers on the endless axis (from 0) that keep their own timestamps. For the current pass, of
-    /// which the first picture must have been seen.
-    pub(crate) fn segment(&self) -> gst::FormattedSegment<ClockTime> {
+    /// which the first picture must have been seen. Time goes by at `speed`.
+    pub(crate) fn segment(&self, speed: f64) -> gst::FormattedSegment<ClockTime> {
         let first = clock_time(self.pass.first.unwrap_or(0));
         let before = clock_time(self.start - nanoseconds(ORIGIN));
         let mut segment = self.segment.clone();
@@ -181,7 +181,10 @@ impl Timeline {
         segment.set_position(start);
         segment.set_stop(ClockTime::NONE);
         segment.set_time(before);
-        segment.set_base(segment.base().unwrap_or(ClockTime::ZERO) + before);
+        // The base is the clock's time, all else the video's.
+        let base = segment.base().unwrap_or(ClockTime::ZERO) + before;
+        segment.set_rate(speed);
+        segment.set_base(ClockTime::from_nseconds((base.nseconds() as f64 / speed) as u64));
         segment
     }
 

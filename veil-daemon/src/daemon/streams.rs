@@ -152,6 +152,8 @@ impl App {
         player.dispatch(|event| match event {
             // It stands still by itself, and is in the status as what it is.
             PlayerEvent::Still => {}
+            // Nothing is played once yet.
+            PlayerEvent::Ended => {}
             PlayerEvent::Damaged => tracing::warn!("a video is damaged; it plays as well as it goes"),
             PlayerEvent::DecoderFailed { element, reason } => self.decoder_failed(id, element, &reason),
             PlayerEvent::Disagreed { position, reason } => self.disagreed(id, position, &reason),

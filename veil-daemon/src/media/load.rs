@@ -17,7 +17,7 @@ use std::{
 };
 use veil_frame::{FitMode, Presentable, Rgb, Size};
 use veil_ipc::Source;
-use veil_playback::{OpenError, Player, Settings, SourceError};
+use veil_playback::{Manner, OpenError, Player, Settings, SourceError};
 use veil_sink::{LoopPresenter, RouteChoice, VeilSink};
 
 /// A file cannot be shown.
@@ -163,6 +163,7 @@ impl Load {
                     start_paused: true,
                     position: self.position,
                     excluded: self.excluded,
+                    manner: Manner::default(),
                 };
                 let loaded = play(settings, key, sink)?;
                 // At once, not when the loop hears of it: the next job may be for the same file.

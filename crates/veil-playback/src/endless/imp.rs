@@ -144,7 +144,7 @@ impl Endless {
         let hide_discontinuity = std::mem::take(&mut state.hide_discontinuity);
         let by_segment = state.by_segment;
         let announce = by_segment && !std::mem::replace(&mut state.segment_sent, true);
-        let segment = announce.then(|| state.timeline.segment());
+        let segment = announce.then(|| state.timeline.segment(state.manner.speed));
         drop(state);
         if let Some(segment) = segment {
             self.src_pad.push_event(gst::event::Segment::new(&segment));
@@ -174,6 +174,7 @@ impl Endless {
             EventView::FlushStop(_) => {
                 let mut state = self.state();
                 state.between = false;
+                state.over = false;
                 if !through {
                     return true;
                 }
@@ -230,10 +231,13 @@ impl Endless {
         if std::mem::replace(&mut state.segment_sent, true) {
             return true;
         }
+        let speed = state.manner.speed;
         drop(state);
         let mut endless = gst::FormattedSegment::<gst::ClockTime>::new();
         endless.set_start(ORIGIN);
         endless.set_position(ORIGIN);
+        // Timestamps are the video's; how fast they go by is said here alone, so positions are the video's, too.
+        endless.set_rate(speed);
         self.src_pad.push_event(gst::event::Segment::new(&endless))
     }
 

@@ -25,6 +25,7 @@ use gstreamer::glib;
 use gstreamer::subclass::prelude::*;
 
 use crate::counters::Counters;
+use crate::manner::Manner;
 pub(crate) use crate::timeline::Pass;
 
 /// What the end of a pass asks for.
@@ -32,6 +33,8 @@ pub(crate) use crate::timeline::Pass;
 pub(crate) enum PassEnd {
     /// The next pass: the file from its beginning, after this one.
     Again(Pass),
+    /// Nothing: the file was to be played once. The end of the stream was sent on.
+    Over,
     /// Nothing: the file is a single picture, which was sent on with the end of the stream.
     Still,
     /// Nothing: pass after pass no picture came out of the decoder. The end of the stream was sent on.
@@ -49,10 +52,11 @@ glib::wrapper! {
 }
 
 impl Endless {
-    /// An element that counts in `counters`.
-    pub(crate) fn new(counters: Arc<Counters>) -> Self {
+    /// An element that counts in `counters`, for a file that is to be played so.
+    pub(crate) fn new(counters: Arc<Counters>, manner: Manner) -> Self {
         let element: Self = glib::Object::builder().property("name", "endless").build();
         element.imp().set_counters(counters);
+        element.imp().set_manner(manner);
         element
     }
 
@@ -92,6 +96,11 @@ impl Endless {
     /// How many loops have been made, where `shown` of the endless stream was shown.
     pub(crate) fn loops(&self, shown: gst::ClockTime) -> Option<u64> {
         self.imp().loops(shown)
+    }
+
+    /// Whether the file was to be played once, and was.
+    pub(crate) fn is_over(&self) -> bool {
+        self.imp().is_over()
     }
 
     /// What follows is a new stream of the same file, from its beginning.

@@ -12,10 +12,19 @@ use super::imp::Endless;
 use super::state::State;
 use crate::assembly::lock;
 use crate::counters::Counters;
+use crate::manner::Manner;
 
 impl Endless {
     pub(super) fn set_counters(&self, counters: Arc<Counters>) {
         let _ = self.counters.set(counters);
+    }
+
+    pub(super) fn set_manner(&self, manner: Manner) {
+        self.state().manner = manner;
+    }
+
+    pub(super) fn is_over(&self) -> bool {
+        self.state().over
     }
 
     pub(super) fn set_listener(&self, listener: Listener) {
@@ -39,7 +48,8 @@ impl Endless {
     }
 
     pub(super) fn seek_upstream(&self, position: gst::ClockTime, through: bool) -> bool {
-        let flags = gst::SeekFlags::FLUSH;
+        // Without the second flag a transport stream goes to a guess from its mean rate.
+        let flags = gst::SeekFlags::FLUSH | gst::SeekFlags::ACCURATE;
         let none = gst::ClockTime::NONE;
         let seek = gst::event::Seek::new(
             1.0,

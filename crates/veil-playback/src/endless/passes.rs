@@ -31,10 +31,16 @@ impl Endless {
         let still = whole && state.from_start && single && !state.moves;
         state.moves |= pass.frames > 1;
         state.hide_discontinuity = true;
+        let over = state.manner.once && !still && pass.frames > 0;
+        state.over = over;
         drop(state);
 
         if still {
             self.finish(PassEnd::Still);
+            return;
+        }
+        if over && self.decoded() > 0 {
+            self.finish(PassEnd::Over);
             return;
         }
         if !clean || self.decoded() == 0 {

@@ -3,9 +3,11 @@
 use gstreamer as gst;
 
 use crate::entry_point::EntryPoint;
+use crate::manner::Manner;
 use crate::timeline::Timeline;
 
 pub(super) struct State {
+    pub(super) manner: Manner,
     pub(super) timeline: Timeline,
     pub(super) stream_started: bool,
     pub(super) segment_sent: bool,
@@ -24,11 +26,14 @@ pub(super) struct State {
     /// How many pictures had come out of the decoder when this pass began.
     pub(super) decoded_before: u64,
     pub(super) barren: u32,
+    /// The file was to be played once, and was.
+    pub(super) over: bool,
 }
 
 impl State {
     pub(super) fn new() -> Self {
         Self {
+            manner: Manner::default(),
             timeline: Timeline::new(),
             stream_started: false,
             segment_sent: false,
@@ -41,6 +46,7 @@ impl State {
             moves: false,
             decoded_before: 0,
             barren: 0,
+            over: false,
         }
     }
 }

@@ -40,7 +40,9 @@ fn a_segment_can_do_the_same() {
     for pass in 0..2 {
         timeline.stamp(ms(1040), None, ms(40));
         timeline.stamp(ms(1080), None, ms(40));
-        let running = timeline.segment().to_running_time(ClockTime::from_mseconds(1080));
+        let running = timeline
+            .segment(1.0)
+            .to_running_time(ClockTime::from_mseconds(1080));
         assert_eq!(running, ms(80 * pass + 40));
         timeline.end_pass();
     }
