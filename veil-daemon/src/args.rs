@@ -7,7 +7,7 @@ use veil_config::OutputSelector;
 use veil_frame::{FitMode, Rgb};
 use veil_ipc::{
     Source,
-    commands::{ClientCommand, DoctorArgs},
+    commands::{self, ClientCommand, DoctorArgs, PlaylistArgs},
 };
 use veil_sink::RouteChoice;
 
@@ -55,9 +55,12 @@ pub(crate) enum Command {
 /// How the daemon starts.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct DaemonArgs {
-    /// Picture or video to begin with, instead of what was shown last
+    /// Picture or video to begin with, instead of what was shown last; or a folder, an .m3u playlist or a pattern in quotes, whose
+    /// pictures and videos are shown one after the other
     #[arg(short, long, value_name = "FILE")]
     pub(crate) input: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) playlist: PlaylistArgs,
     /// How it is fitted to an output: fill, fit, stretch, center or tile
     #[arg(short, long, value_name = "MODE")]
     pub(crate) mode: Option<FitMode>,
@@ -92,12 +95,13 @@ impl DaemonArgs {
     /// The wallpaper to begin with.
     pub(crate) fn spec(&self) -> Option<Spec> {
         let input = self.input.as_ref()?;
-        // A path of no characters has no absolute form; it is refused where files are.
-        let path = std::path::absolute(input).unwrap_or_else(|_| input.clone());
+        let source = commands::source(std::slice::from_ref(input));
         Some(Spec {
-            source: Source::from(path),
+            // Without a folder to be in, what is relative is refused where files are.
+            source: source.unwrap_or_else(|_| Source::from(input.clone())),
             mode: self.mode.unwrap_or_default(),
             background: self.background.unwrap_or(Rgb::BLACK),
+            playlist: self.playlist.options().unwrap_or_default(),
         })
     }
 }

@@ -237,7 +237,6 @@ fn exit_statuses() {
         &[][..],
         &["sett"],
         &["set"],
-        &["set", still, still],
         &["set", "--mode", "zoom", still],
         &["set", "--background", "red", still],
         &["set", "--output"],

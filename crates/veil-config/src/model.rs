@@ -3,7 +3,7 @@
 use crate::selector::{OutputName, Selectors};
 use std::time::Duration;
 use veil_frame::{FitMode, Rgb};
-use veil_ipc::Source;
+use veil_ipc::{Source, protocol::PlaylistOptions};
 
 /// A configuration. The default is that of an empty file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -27,6 +27,14 @@ pub struct Defaults {
     pub mode: Option<FitMode>,
     /// The colour around and behind it.
     pub background: Option<Rgb>,
+    /// Whether a list is gone through in an order of chance.
+    pub shuffle: Option<bool>,
+    /// Whether a folder's folders belong to it.
+    pub recursive: Option<bool>,
+    /// Whether a list is gone through only once.
+    pub once: Option<bool>,
+    /// Seconds that each of a list is shown; 0 is until `next`.
+    pub interval_s: Option<u32>,
 }
 
 /// For what wallpapers stand still, and what becomes of them then.
@@ -61,6 +69,21 @@ impl Defaults {
         Self {
             mode: self.mode.or(other.mode),
             background: self.background.or(other.background),
+            shuffle: self.shuffle.or(other.shuffle),
+            recursive: self.recursive.or(other.recursive),
+            once: self.once.or(other.once),
+            interval_s: self.interval_s.or(other.interval_s),
+        }
+    }
+
+    /// How a list is gone through, with what is not said as it usually is.
+    pub fn playlist(&self) -> PlaylistOptions {
+        let usual = PlaylistOptions::default();
+        PlaylistOptions {
+            shuffle: self.shuffle.unwrap_or(usual.shuffle),
+            recursive: self.recursive.unwrap_or(usual.recursive),
+            once: self.once.unwrap_or(usual.once),
+            interval_s: self.interval_s.unwrap_or(usual.interval_s),
         }
     }
 }

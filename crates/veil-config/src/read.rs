@@ -17,7 +17,7 @@ use toml::{
     Spanned,
     de::{DeTable, DeValue},
 };
-use veil_ipc::{Source, WirePath};
+use veil_ipc::{Source, WirePath, protocol::Interval};
 
 type Value<'i> = Spanned<DeValue<'i>>;
 
@@ -84,6 +84,23 @@ fn rule(value: &Value<'_>, places: Places<'_>, found: &mut Found<'_>) -> Option<
         let file = text(value, found).and_then(|file| path(file, value.span(), places, found));
         sources.extend(file.map(|file| Source::File(WirePath(file))));
     });
+    table.read("files", found, |value, found| {
+        let DeValue::Array(all) = value.get_ref() else {
+            return found.add(value.span(), "`files` is a list, as [\"a.mp4\", \"b.png\"]");
+        };
+        if all.is_empty() {
+            found.add(value.span(), "the list of files is empty");
+        }
+        let each = all.iter().filter_map(|file| {
+            let name = text(file, found)?;
+            path(name, file.span(), places, found).map(WirePath)
+        });
+        sources.push(Source::Files(each.collect()));
+    });
+    table.read("glob", found, |value, found| {
+        let pattern = text(value, found).and_then(|pattern| path(pattern, value.span(), places, found));
+        sources.extend(pattern.map(|pattern| Source::Glob(WirePath(pattern))));
+    });
     table.read("url", found, |value, found| {
         sources.extend(text(value, found).map(|url| Source::Url(url.to_owned())));
     });
@@ -94,7 +111,7 @@ fn rule(value: &Value<'_>, places: Places<'_>, found: &mut Found<'_>) -> Option<
     if sources.len() > 1 {
         found.add(
             value.span(),
-            "an output shows one thing: a `file`, a `url` or a `color`",
+            "an output shows one thing: a `file`, `files`, a `glob`, a `url` or a `color`",
         );
     }
     Some(OutputRule {
@@ -109,6 +126,16 @@ fn look(table: &mut Table<'_, '_>, found: &mut Found<'_>) -> Defaults {
     table.read("mode", found, |value, found| look.mode = parsed(value, found));
     table.read("background", found, |value, found| {
         look.background = parsed(value, found)
+    });
+    table.read("shuffle", found, |value, found| {
+        look.shuffle = boolean(value, found)
+    });
+    table.read("recursive", found, |value, found| {
+        look.recursive = boolean(value, found)
+    });
+    table.read("once", found, |value, found| look.once = boolean(value, found));
+    table.read("interval", found, |value, found| {
+        look.interval_s = parsed(value, found).map(|Interval(seconds)| seconds);
     });
     look
 }
@@ -166,6 +193,16 @@ fn text<'v>(value: &'v Value<'_>, found: &mut Found<'_>) -> Option<&'v str> {
         DeValue::String(text) => Some(text),
         _ => {
             found.add(value.span(), "expected a text in quotes");
+            None
+        }
+    }
+}
+
+fn boolean(value: &Value<'_>, found: &mut Found<'_>) -> Option<bool> {
+    match value.get_ref() {
+        DeValue::Boolean(said) => Some(*said),
+        _ => {
+            found.add(value.span(), "expected true or false");
             None
         }
     }

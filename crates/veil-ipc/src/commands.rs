@@ -2,14 +2,14 @@
 
 mod dump;
 mod outputs;
+mod set;
 mod subscribe;
 mod watch;
 
 use crate::client::{Client, ClientError};
 use crate::path::Location;
-use crate::protocol::{Answer, Command, Reason, Response, SeekTo, Source, WirePath};
+use crate::protocol::{Answer, Command, Reason, Response, SeekTo};
 use crate::render::render;
-use clap::builder::{PathBufValueParser, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -17,9 +17,9 @@ use std::io::{self, ErrorKind, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
-use veil_frame::{FitMode, Rgb};
 
 pub use dump::DumpArgs;
+pub use set::{PlaylistArgs, SetArgs, source};
 
 /// How long `set` waits for a daemon that is starting.
 const START_LIMIT: Duration = Duration::from_secs(2);
@@ -53,6 +53,10 @@ pub enum ClientCommand {
     Resume(OutputArgs),
     /// Pause the wallpaper if it plays, resume it if it is paused
     Toggle(OutputArgs),
+    /// Show the next one of a folder or a list
+    Next(OutputArgs),
+    /// Show the one before
+    Previous(OutputArgs),
     /// Take the wallpaper away
     Clear(OutputArgs),
     /// End the daemon
@@ -104,42 +108,6 @@ pub struct DoctorArgs {
     /// Pictures or videos: what veil would do with each, and why
     #[arg(value_name = "FILE")]
     pub files: Vec<PathBuf>,
-}
-
-/// What `set` needs to know.
-#[derive(Clone, Debug, Args)]
-pub struct SetArgs {
-    /// For which outputs.
-    #[command(flatten)]
-    pub on: OutputArgs,
-    /// How the picture is fitted to the output [default: as it is]
-    #[arg(long, value_parser = mode_parser())]
-    pub mode: Option<FitMode>,
-    /// The colour around and behind the picture, as #RRGGBB [default: as it is]
-    #[arg(long, value_name = "COLOR")]
-    pub background: Option<Rgb>,
-    /// Nothing but this colour, as #RRGGBB, instead of a file
-    #[arg(long, value_name = "COLOR", conflicts_with = "file")]
-    pub color: Option<Rgb>,
-    /// The picture or video; a name that begins with a dash goes after `--`
-    #[arg(value_parser = file_parser(), required_unless_present = "color")]
-    pub file: Option<PathBuf>,
-}
-
-/// For clap: the modes by name, so that `--help` and mistakes list them.
-fn mode_parser() -> impl TypedValueParser<Value = FitMode> {
-    PossibleValuesParser::new(FitMode::ALL.map(FitMode::name)).try_map(|name| name.parse::<FitMode>())
-}
-
-/// For clap: a file name that is not `-`, which other programs take for their standard input.
-fn file_parser() -> impl TypedValueParser<Value = PathBuf> {
-    PathBufValueParser::new().try_map(|path| {
-        if path.as_os_str() == "-" {
-            Err("reading from standard input is not possible; a file of that name is ./-")
-        } else {
-            Ok(path)
-        }
-    })
 }
 
 /// Why a command failed.
@@ -196,7 +164,7 @@ fn execute(command: ClientCommand) -> Result<(), CommandError> {
     let location = Location::from_env().map_err(ClientError::Location)?;
     let connect = || Client::connect(&location);
     match command {
-        ClientCommand::Set(args) => set(&location, args),
+        ClientCommand::Set(args) => set::set(&location, args),
         ClientCommand::Status { json } => status(connect()?, json),
         ClientCommand::Pause(on) => simple(&mut connect()?, &Command::Pause { outputs: on.outputs }),
         ClientCommand::Resume(on) => simple(&mut connect()?, &Command::Resume { outputs: on.outputs }),
@@ -208,6 +176,8 @@ fn execute(command: ClientCommand) -> Result<(), CommandError> {
             // Who stops it may want to start it again, and a daemon that is still ending would be in the way.
             Ok(client.wait_closed(STOP_LIMIT)?)
         }
+        ClientCommand::Next(on) => set::step(connect()?, &Command::Next { outputs: on.outputs }),
+        ClientCommand::Previous(on) => set::step(connect()?, &Command::Previous { outputs: on.outputs }),
         ClientCommand::Outputs { json } => outputs::outputs(connect()?, json),
         ClientCommand::Seek { to, on } => seek(connect()?, to, on.outputs),
         ClientCommand::Restore(on) => {
@@ -228,35 +198,6 @@ fn simple(client: &mut Client, command: &Command) -> Result<(), CommandError> {
 
 fn seek(mut client: Client, to: SeekTo, outputs: Vec<String>) -> Result<(), CommandError> {
     answered(client.request(&Command::Seek { to, outputs }, SET_LIMIT)?).map(|_| ())
-}
-
-fn set(location: &Location, args: SetArgs) -> Result<(), CommandError> {
-    // Joined to this folder, but no link resolved: the name that was given is what `status` shows and what is restored
-    // at the next login, when the link may lead elsewhere.
-    let absolute = |file: PathBuf| std::path::absolute(file).map_err(CommandError::Folder);
-    let source = match (args.color, args.file) {
-        (Some(color), _) => Source::Color(color),
-        // Clap has refused neither.
-        (None, file) => Source::File(WirePath(absolute(file.unwrap_or_default())?)),
-    };
-    let command = Command::Set {
-        source,
-        outputs: args.on.outputs,
-        mode: args.mode,
-        background: args.background,
-    };
-    let response = Client::connect_waiting(location, START_LIMIT)?.request(&command, SET_LIMIT)?;
-    match answered(response)? {
-        Answer::Set { presented: true, .. } => Ok(()),
-        Answer::Set {
-            presented: false,
-            reason,
-        } => match reason {
-            Some(reason) => print(&format!("set, but not on a screen yet: {reason}\n")),
-            None => print("set, but not on a screen yet\n"),
-        },
-        _ => Err(CommandError::Unexpected),
-    }
 }
 
 fn status(mut client: Client, json: bool) -> Result<(), CommandError> {
@@ -315,67 +256,9 @@ mod tests {
         command: ClientCommand,
     }
 
-    fn set(arguments: &[&str]) -> Result<SetArgs, clap::Error> {
-        let words = ["veilctl", "set"].iter().chain(arguments);
-        match Cli::try_parse_from(words)?.command {
-            ClientCommand::Set(args) => Ok(args),
-            other => panic!("{other:?}"),
-        }
-    }
-
     #[test]
     fn the_arguments_are_consistent() {
         Cli::command().debug_assert();
-    }
-
-    #[test]
-    fn arguments_of_set() {
-        let args = set(&[
-            "--output",
-            "A",
-            "a b.mp4",
-            "--output=B",
-            "--mode",
-            "tile",
-            "--background",
-            "#102030",
-        ]);
-        let args = args.expect("taken");
-        assert_eq!(args.file, Some(PathBuf::from("a b.mp4")));
-        assert_eq!(args.on.outputs, ["A", "B"]);
-        assert_eq!(args.mode, Some(FitMode::Tile));
-        assert_eq!(
-            args.background,
-            Some(Rgb {
-                r: 0x10,
-                g: 0x20,
-                b: 0x30
-            })
-        );
-        let args = set(&["--", "-dash.mp4"]).expect("taken");
-        assert_eq!(args.file, Some(PathBuf::from("-dash.mp4")));
-        let args = set(&["--color", "#204060"]).expect("taken");
-        assert!(args.file.is_none() && args.color.is_some());
-        assert!(args.on.outputs.is_empty() && args.mode.is_none() && args.background.is_none());
-    }
-
-    #[test]
-    fn mistakes_are_usage_errors() {
-        for (arguments, words) in [
-            (&[][..], "<FILE>"),
-            (&[""], "FILE"),
-            (&["-"], "standard input"),
-            (&["-dash.mp4"], "unexpected argument"),
-            (&["a", "b"], "unexpected argument"),
-            (&["--color", "#204060", "a"], "cannot be used with"),
-            (&["--color", "blue"], "#RRGGBB"),
-            (&["--mode", "zoom", "a"], "fill, fit, stretch, center, tile"),
-            (&["--background", "red", "a"], "#RRGGBB"),
-        ] {
-            let error = set(arguments).expect_err("taken");
-            assert_eq!(error.exit_code(), 2);
-            assert!(error.to_string().contains(words), "{error}");
-        }
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The daemon's status for people.
 
-use crate::protocol::{Kind, OutputStatus, PlayState, Status, time_text};
+use crate::protocol::{Kind, OutputStatus, PlayState, PlaylistStatus, Status, time_text};
 use std::fmt;
 
 /// The status as text: a line for the daemon, and a block for each output.
@@ -55,6 +55,9 @@ impl fmt::Display for Block<'_> {
             // An older daemon.
             (None, Some(path)) => row("wallpaper", path.as_path().display().to_string())?,
             (None, None) => row("wallpaper", "none".into())?,
+        }
+        if let Some(list) = &output.playlist {
+            row("playlist", playlist(list))?;
         }
         if output.state != PlayState::Empty {
             row(
@@ -111,6 +114,25 @@ impl fmt::Display for Block<'_> {
     }
 }
 
+/// The place in a list, and how it goes on.
+fn playlist(list: &PlaylistStatus) -> String {
+    let options = list.options;
+    let mut text = format!("{}, {} of {}", list.name, list.number, list.length);
+    for (said, word) in [(options.shuffle, ", shuffled"), (options.once, ", once")] {
+        text.push_str(if said { word } else { "" });
+    }
+    match options.interval_s {
+        0 => text.push_str(", until `next`"),
+        seconds => text.push_str(&format!(", {} each", time_text(f64::from(seconds)))),
+    }
+    if !list.skipped.is_empty() {
+        text.push_str("; skipped: ");
+        let skipped: Vec<String> = list.skipped.iter().map(ToString::to_string).collect();
+        text.push_str(&skipped.join("; "));
+    }
+    text
+}
+
 /// Kind and state in words; a picture has only one state.
 fn what(output: &OutputStatus) -> String {
     match output.state {
@@ -137,6 +159,7 @@ mod tests {
             scale: 1.5,
             path: Some("/home/me/sea.mp4".into()),
             source: None,
+            playlist: None,
             kind: Kind::Video,
             mode: FitMode::Fit,
             background: Rgb {

@@ -7,6 +7,7 @@ use super::{
     dump::DumpId,
     events::Subscribers,
     hooks::Hooks,
+    playlists::Playlists,
     readiness::Readiness,
     reconnect::Away,
     screen::Screen,
@@ -17,7 +18,7 @@ use crate::{
     args::DaemonArgs,
     media::{
         kind::FileKey,
-        load::{Drawing, LoadError, Loaded},
+        load::{Drawing, Found, LoadError},
         worker::Worker,
     },
     notify::Notify,
@@ -30,17 +31,17 @@ use std::{
     time::{Duration, Instant},
 };
 use veil_frame::{Presentable, Size};
-use veil_ipc::server::Responder;
+use veil_ipc::{Source, server::Responder};
 use veil_wayland::{ConnectError, Content, Display, OutputId, Placed, WaylandWatch};
 
 /// What a job of the media worker came to.
 pub(crate) enum Done {
     /// A file was looked at.
-    Loaded(ChangeId, Result<Loaded, LoadError>),
+    Loaded(ChangeId, Result<Found, LoadError>),
     /// A job failed in a way that has no better name.
     Broken(Option<ChangeId>, String),
     /// A still picture was drawn again, for an output that has changed.
-    Redrawn(OutputId, Spec, Drawing, Result<Presentable, LoadError>),
+    Redrawn(OutputId, (Spec, Source), Drawing, Result<Presentable, LoadError>),
     /// Videos went to a place, in seconds, or did not.
     Sought(SeekId, Result<f64, String>),
     /// A picture was written, or was not.
@@ -85,6 +86,7 @@ pub(crate) struct App {
     pub(super) readiness: Readiness,
     pub(super) subscribers: Subscribers,
     pub(super) hooks: Hooks,
+    pub(super) playlists: Playlists,
     pub(super) seeks: BTreeMap<SeekId, Responder>,
     pub(super) dumps: BTreeMap<DumpId, Responder>,
     pub(super) watch: WaylandWatch<App>,
@@ -135,6 +137,7 @@ impl App {
             readiness: Readiness::default(),
             subscribers: Subscribers::default(),
             hooks: Hooks::default(),
+            playlists: Playlists::default(),
             seeks: BTreeMap::new(),
             dumps: BTreeMap::new(),
             watch,
@@ -273,10 +276,18 @@ impl App {
     pub(super) fn done(&mut self, done: Done) {
         match done {
             Done::Loaded(change, Ok(loaded)) => self.loaded(change, loaded),
-            Done::Loaded(change, Err(error)) => self.change_failed(change, &error.to_string()),
-            Done::Broken(Some(change), reason) => self.change_failed(change, &reason),
+            Done::Loaded(change, Err(error @ LoadError::EndOfList { .. })) => {
+                self.playlist_ended(change);
+                self.change_refused(change, &error.to_string());
+            }
+            Done::Loaded(change, Err(error)) => {
+                self.change_failed(change, &error.to_string(), error.entry());
+            }
+            Done::Broken(Some(change), reason) => self.change_failed(change, &reason, None),
             Done::Broken(None, reason) => tracing::error!("a job of the media worker failed: {reason}"),
-            Done::Redrawn(output, spec, drawing, result) => self.redrawn(output, &spec, drawing, result),
+            Done::Redrawn(output, (spec, source), drawing, result) => {
+                self.redrawn(output, (&spec, &source), drawing, result);
+            }
             Done::Told => {}
             Done::Sought(seek, result) => self.sought(seek, result),
             Done::Dumped(dump, result) => self.dumped(dump, result),

@@ -3,6 +3,7 @@
 //! A `set` without outputs is for all of them, also for those that come later; a `set` for named outputs is an
 //! exception from it. The file is replaced as a whole, so it is always either the old or the new state.
 
+use crate::media::playlist::Cursor;
 use serde::{Deserialize, Serialize};
 use std::{
     collections::BTreeMap,
@@ -13,7 +14,7 @@ use std::{
     time::Duration,
 };
 use veil_frame::{FitMode, Rgb};
-use veil_ipc::Source;
+use veil_ipc::{Source, protocol::PlaylistOptions};
 
 /// Monitors that are remembered although nothing belongs to them.
 const MOST_MONITORS: usize = 64;
@@ -30,6 +31,9 @@ pub(crate) struct Spec {
     /// The colour around and below it.
     #[serde(default)]
     pub(crate) background: Rgb,
+    /// How it is gone through, if it is a list.
+    #[serde(default)]
+    pub(crate) playlist: PlaylistOptions,
 }
 
 /// Which wallpaper belongs where.
@@ -47,6 +51,9 @@ pub(crate) struct Assignments {
     /// What the monitor of an output said of itself when it was seen last.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     monitors: BTreeMap<String, String>,
+    /// Where in their lists the outputs were.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    places: Vec<Place>,
     /// What belonged where before it was cleared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     cleared: Option<Cleared>,
@@ -60,6 +67,18 @@ struct Position {
     /// Of which video; the place is nothing to another.
     #[serde(flatten)]
     of: Source,
+}
+
+/// A place in a list.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Place {
+    /// Of which list; only of one that belongs somewhere.
+    of: Source,
+    /// How that is gone through.
+    #[serde(default)]
+    playlist: PlaylistOptions,
+    /// The place.
+    cursor: Cursor,
 }
 
 /// What was cleared, so that it can be brought back.
@@ -193,6 +212,32 @@ impl Assignments {
         (position.of == *of).then(|| Duration::from_millis(position.at_ms))
     }
 
+    /// Notes where in a list its outputs are; what belongs nowhere any more is forgotten.
+    pub(crate) fn note_place(&mut self, spec: &Spec, cursor: &Cursor) {
+        let mut places = std::mem::take(&mut self.places);
+        places.retain(|place| !place.is_of(spec) && self.belongs(place));
+        let place = Place {
+            of: spec.source.clone(),
+            playlist: spec.playlist,
+            cursor: cursor.clone(),
+        };
+        if self.belongs(&place) {
+            places.push(place);
+        }
+        self.places = places;
+    }
+
+    /// Where in its list this is.
+    pub(crate) fn place(&self, spec: &Spec) -> Option<&Cursor> {
+        let mut places = self.places.iter();
+        places.find(|place| place.is_of(spec)).map(|place| &place.cursor)
+    }
+
+    fn belongs(&self, place: &Place) -> bool {
+        let mut specs = self.all.iter().chain(self.outputs.values().flatten());
+        specs.any(|spec| place.is_of(spec))
+    }
+
     /// An output is there, and its monitor says this of itself. What was kept for that monitor on a connector where it is not
     /// any more, by `elsewhere`, is for this output now; what was kept for this one goes there.
     pub(crate) fn meet(&mut self, output: &str, monitor: &str, elsewhere: impl Fn(&str) -> bool) {
@@ -231,6 +276,12 @@ impl Assignments {
             .iter()
             .chain(self.outputs.values().flatten())
             .any(|spec| spec.source == *source)
+    }
+}
+
+impl Place {
+    fn is_of(&self, spec: &Spec) -> bool {
+        self.of == spec.source && self.playlist == spec.playlist
     }
 }
 
@@ -309,6 +360,7 @@ mod tests {
             source: Source::from(path),
             mode: FitMode::Fit,
             background: Rgb::BLACK,
+            playlist: PlaylistOptions::default(),
         }
     }
 
@@ -377,6 +429,26 @@ mod tests {
         assert_eq!(read, a);
         a.clear(std::slice::from_ref(&other));
         assert_eq!(a.position(&other, &Source::from("/a.mp4")), None);
+    }
+
+    #[test]
+    fn a_place_in_a_list_is_kept_as_long_as_the_list_belongs_somewhere() {
+        let mut a = Assignments::default();
+        let (list, other) = (spec("/folder"), spec("/other"));
+        a.set(&[], &list);
+        let entries = [Source::from("/folder/1.png"), Source::from("/folder/2.png")];
+        let at = |seed| Cursor::new(seed).walk(&entries, 1, list.playlist).last().unwrap();
+        a.note_place(&list, &at(1));
+        a.note_place(&list, &at(2));
+        let mut a = Assignments::parse(&serde_json::to_vec(&a).unwrap()).unwrap();
+        assert_eq!(a.place(&list), Some(&at(2)));
+        assert_eq!(a.places.len(), 1);
+        let mut shuffled = list.clone();
+        shuffled.playlist.shuffle = true;
+        assert_eq!(a.place(&shuffled), None);
+        a.set(&[], &other);
+        a.note_place(&other, &at(3));
+        assert_eq!((a.place(&list), a.place(&other)), (None, Some(&at(3))));
     }
 
     #[test]

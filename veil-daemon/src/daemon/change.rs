@@ -4,9 +4,10 @@
 //! every output has presented it; where none can, when it was committed or stored, after a moment's wait.
 
 use super::{assignments::Spec, restoring::Restoration, stream::StreamId};
+use crate::media::playlist::Cursor;
 use calloop::RegistrationToken;
-use std::{collections::BTreeMap, rc::Rc, time::Duration};
-use veil_ipc::server::Responder;
+use std::{collections::BTreeMap, rc::Rc, sync::Arc, time::Duration};
+use veil_ipc::{Source, server::Responder};
 use veil_wayland::OutputId;
 
 /// How long a committed picture may take until somebody presents it. An output that is on takes one refresh.
@@ -48,6 +49,14 @@ pub(crate) struct Change {
     pub(crate) except: Vec<String>,
     /// Where it comes from.
     pub(crate) origin: Origin,
+    /// Where it is in its list, should it be one.
+    pub(crate) cursor: Cursor,
+    /// Steps from there; 0 is none.
+    pub(crate) steps: i64,
+    /// Which one of a list it turned out to be.
+    pub(crate) picked: Option<Cursor>,
+    /// Lets whoever loads it see that it is still wanted.
+    pub(crate) wanted: Arc<()>,
     /// Where a video begins, if not at its beginning.
     pub(crate) position: Option<Duration>,
     /// The stream that was made for it, in case that the file is one.
@@ -61,7 +70,14 @@ pub(crate) struct Change {
 impl Change {
     /// Whether somebody asks for it, so that it does not just come back.
     pub(crate) fn is_wanted(&self) -> bool {
-        !matches!(self.origin, Origin::Restored)
+        // Another one of a list does not undo a pause.
+        !matches!(self.origin, Origin::Restored) && self.steps == 0
+    }
+
+    /// What the outputs get to see: what was asked for, or one of that list.
+    pub(crate) fn showing(&self) -> &Source {
+        let picked = self.picked.as_ref().and_then(Cursor::current);
+        picked.unwrap_or(&self.spec.source)
     }
 
     /// A commit was made on an output.

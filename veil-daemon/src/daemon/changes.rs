@@ -10,7 +10,7 @@ use super::{
 };
 use crate::media::{
     kind::FileKey,
-    load::{Drawing, Load, Loaded},
+    load::{Drawing, Found, Load, Loaded, Way},
 };
 use calloop::timer::{TimeoutAction, Timer};
 use std::{
@@ -19,7 +19,7 @@ use std::{
     time::Duration,
 };
 use veil_frame::{Demand, DmabufSupport, FitMode, Presentable, Size};
-use veil_ipc::{Answer, Response, protocol::Hold, server::Responder};
+use veil_ipc::{Answer, Response, Source, protocol::Hold, server::Responder};
 use veil_playback::Player;
 use veil_sink::VeilSink;
 use veil_wayland::{Content, OutputId};
@@ -33,13 +33,13 @@ impl App {
         named: Vec<String>,
         origin: Origin,
     ) -> StreamId {
-        self.begin_change_at(None, spec, outputs, named, origin)
+        self.begin_change_at((None, 0), spec, outputs, named, origin)
     }
 
-    /// The same, with a place where a video begins. Gives the stream that it becomes, if it is one and new.
+    /// The same, with a place where a video begins, and steps in a list. Gives the stream that it becomes, if it is one and new.
     pub(super) fn begin_change_at(
         &mut self,
-        position: Option<Duration>,
+        (position, steps): (Option<Duration>, i64),
         spec: Spec,
         outputs: Vec<OutputId>,
         named: Vec<String>,
@@ -56,6 +56,7 @@ impl App {
         let desktop = self.display.desktop_ref();
         let taken = DmabufSupport::all(outputs.iter().map(|output| desktop.dmabuf_support(*output)));
         let stream = self.new_stream(spec.source.clone(), self.demand(&outputs, spec.mode), taken);
+        let cursor = self.cursor(&spec, &origin);
         let stage = Stage::Loading;
         self.changes.insert(
             id,
@@ -65,6 +66,10 @@ impl App {
                 named,
                 except: Vec::new(),
                 origin,
+                cursor,
+                steps,
+                picked: None,
+                wanted: Arc::new(()),
                 position,
                 stream,
                 stage,
@@ -117,6 +122,12 @@ impl App {
         };
         let load = Load {
             source: change.spec.source.clone(),
+            way: Way {
+                options: change.spec.playlist,
+                cursor: change.cursor.clone(),
+                steps: change.steps,
+            },
+            wanted: Arc::downgrade(&change.wanted),
             position: change.position,
             drawings: change
                 .outputs
@@ -146,7 +157,11 @@ impl App {
     }
 
     /// A file was looked at, and can be shown.
-    pub(super) fn loaded(&mut self, id: ChangeId, loaded: Loaded) {
+    pub(super) fn loaded(&mut self, id: ChangeId, found: Found) {
+        let Found { loaded, picked } = found;
+        if let Some(picked) = picked {
+            self.picked(id, picked);
+        }
         let Some(change) = self.changes.get(&id) else {
             // Another wallpaper came in between. A pipeline is torn down where it may take its time.
             if let Loaded::Stream {
@@ -209,6 +224,7 @@ impl App {
             return;
         };
         let (spec, outputs, unused) = (change.spec.clone(), change.outputs.clone(), change.stream);
+        let showing = change.showing().clone();
         let wanted = change.is_wanted();
         self.present(id, &outputs);
         for output in outputs {
@@ -227,14 +243,14 @@ impl App {
             else {
                 // It has no pixels yet: there is one as soon as it has.
                 let drawn_for = Size::default();
-                self.take_over(output, (&spec, wanted), Feed::Still { drawn_for });
+                self.take_over(output, (&spec, &showing, wanted), Feed::Still { drawn_for });
                 self.redraw_if_resized(output);
                 continue;
             };
             // Each output its own use of the same memory; the plan is the whole of it.
             self.take_over(
                 output,
-                (&spec, wanted),
+                (&spec, &showing, wanted),
                 Feed::Still {
                     drawn_for: drawing.size,
                 },
@@ -258,11 +274,12 @@ impl App {
             return;
         };
         let (spec, outputs) = (change.spec.clone(), change.outputs.clone());
+        let showing = change.showing().clone();
         let wanted = change.is_wanted();
         self.present(id, &outputs);
         let newest = self.streams.get(&stream).and_then(|stream| stream.newest.clone());
         for &output in &outputs {
-            self.take_over(output, (&spec, wanted), Feed::Stream(stream));
+            self.take_over(output, (&spec, &showing, wanted), Feed::Stream(stream));
             if let Some(presentable) = newest.clone() {
                 self.show_content(
                     output,
@@ -307,7 +324,7 @@ impl App {
     }
 
     /// An output has another wallpaper from now on.
-    fn take_over(&mut self, output: OutputId, (spec, wanted): (&Spec, bool), feed: Feed) {
+    fn take_over(&mut self, output: OutputId, (spec, showing, wanted): (&Spec, &Source, bool), feed: Feed) {
         let stats = match feed {
             Feed::Stream(id) => self.stats_from_now(id),
             _ => ScreenStats::default(),
@@ -321,6 +338,7 @@ impl App {
             screen.holds.put(Hold::User, false);
         }
         screen.spec = Some(spec.clone());
+        screen.showing = Some(showing.clone());
         screen.stats = stats;
         screen.error = None;
         screen.private = false;
@@ -351,6 +369,7 @@ impl App {
     /// All outputs have presented it.
     pub(super) fn finish_change(&mut self, id: ChangeId) {
         let kept = self.keep(id);
+        self.keep_place(id);
         self.end_change(id, |_| {
             Response::Ok(Answer::Set {
                 presented: true,
@@ -365,6 +384,7 @@ impl App {
     /// No output will present it, for this reason; it is kept, and shown when one can.
     pub(super) fn store_change(&mut self, id: ChangeId, why: &str) {
         let kept = self.keep(id);
+        self.keep_place(id);
         self.end_change(id, |_| {
             Response::Ok(Answer::Set {
                 presented: false,
@@ -449,15 +469,16 @@ impl App {
         true
     }
 
-    /// The file cannot be shown. What was on the screen stays.
-    pub(super) fn change_failed(&mut self, id: ChangeId, reason: &str) {
+    /// The file, or this entry of a list, cannot be shown. What was on the screen stays.
+    pub(super) fn change_failed(&mut self, id: ChangeId, reason: &str, entry: Option<&Source>) {
         let Some(change) = self.changes.get(&id) else {
             return;
         };
         let (outputs, failed) = (change.outputs.clone(), change.spec.clone());
         let from_command_line = matches!(change.origin, Origin::CommandLine);
         tracing::debug!("what cannot be shown is {}", change.spec.source);
-        tracing::warn!("cannot show it: {}", without_name(reason, &change.spec.source));
+        let logged = entry.map_or(reason.into(), |entry| without_name(reason, entry));
+        tracing::warn!("cannot show it: {}", without_name(&logged, &change.spec.source));
         self.close_stream(change.stream);
         for output in &outputs {
             if let Some(screen) = self.screens.get_mut(output) {
@@ -476,6 +497,14 @@ impl App {
         }
     }
 
+    /// There is nothing to show, which is nobody's mistake.
+    pub(super) fn change_refused(&mut self, id: ChangeId, reason: &str) {
+        if let Some(stream) = self.changes.get(&id).map(|change| change.stream) {
+            self.close_stream(stream);
+        }
+        self.end_change(id, |_| Response::error(reason));
+    }
+
     /// Takes a change off the list and answers whoever waits for it.
     fn end_change(&mut self, id: ChangeId, answer: impl FnOnce(&Change) -> Response) {
         let Some(change) = self.changes.remove(&id) else {
@@ -491,6 +520,7 @@ impl App {
             Origin::CommandLine | Origin::Restored => {}
         }
         self.close_unused_streams();
+        self.arm_playlists();
         self.tell_summary();
     }
 }

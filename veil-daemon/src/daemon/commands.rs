@@ -3,8 +3,12 @@
 use super::{app::App, assignments::Spec, change::Origin};
 use std::collections::BTreeSet;
 use veil_config::{Defaults, OutputSelector, Selectors};
-use veil_frame::{FitMode, Rgb};
-use veil_ipc::{Answer, Command, Response, Source, protocol::Hold, server::Responder};
+use veil_frame::Rgb;
+use veil_ipc::{
+    Answer, Command, Response, Source,
+    protocol::{Hold, PlaylistOptions},
+    server::Responder,
+};
 use veil_wayland::OutputId;
 
 /// What to do about pauses.
@@ -23,9 +27,17 @@ impl App {
                 outputs,
                 mode,
                 background,
+                playlist,
             } => {
-                self.set(source, outputs, (mode, background), responder);
+                let look = Defaults {
+                    mode,
+                    background,
+                    ..Defaults::default()
+                };
+                self.set(source, outputs, (look, playlist), responder);
             }
+            Command::Next { outputs } => self.step(&outputs, 1, responder),
+            Command::Previous { outputs } => self.step(&outputs, -1, responder),
             Command::Status => responder.respond(Response::Ok(Answer::Status(self.status()))),
             Command::Pause { outputs } => responder.respond(self.pause(&outputs, Pause::On)),
             Command::Resume { outputs } => responder.respond(self.pause(&outputs, Pause::Off)),
@@ -104,7 +116,7 @@ impl App {
         &mut self,
         source: Source,
         names: Vec<String>,
-        (mode, background): (Option<FitMode>, Option<Rgb>),
+        (look, playlist): (Defaults, Option<PlaylistOptions>),
         responder: Responder,
     ) {
         let (outputs, names) = match self.resolve_named(&names) {
@@ -117,16 +129,16 @@ impl App {
         let present = present.map(|spec| Defaults {
             mode: Some(spec.mode),
             background: Some(spec.background),
+            ..Defaults::default()
         });
-        let look = Defaults { mode, background }
-            .or(present.unwrap_or_default())
-            .or(outputs
-                .first()
-                .map_or(self.rules.config.defaults, |id| self.look(*id)));
+        let look = look.or(present.unwrap_or_default()).or(outputs
+            .first()
+            .map_or(self.rules.config.defaults, |id| self.look(*id)));
         let spec = Spec {
             source,
             mode: look.mode.unwrap_or_default(),
             background: look.background.unwrap_or(Rgb::BLACK),
+            playlist: playlist.unwrap_or_else(|| look.playlist()),
         };
         self.initial = None;
         self.begin_change(spec, outputs, names, Origin::Client(responder));

@@ -10,6 +10,7 @@ use super::{
 use crate::media::load::{Drawing, LoadError, draw_again};
 use drm_fourcc::DrmFormat;
 use veil_frame::{FitMode, Presentable, Rgb, Shown};
+use veil_ipc::Source;
 use veil_wayland::{Content, Event, Layer, OutputId, SurfaceId};
 
 /// The layer surfaces' namespace; documented, since compositors' rules name it.
@@ -124,6 +125,7 @@ impl App {
                 self.store_change(number, "the output is gone");
             }
         }
+        self.arm_playlists();
         // Its wallpaper stays ready, standing still, until the output is back or gets another.
         if let Feed::Stream(stream) = screen.feed {
             self.followers_changed(stream);
@@ -204,8 +206,10 @@ impl App {
             return;
         }
         let name = self.name(id);
-        let position = self.assignments.position(&name, &spec.source);
-        self.begin_change_at(position, spec, vec![id], vec![name], origin);
+        let cursor = self.cursor(&spec, &origin);
+        let showing = cursor.current().unwrap_or(&spec.source);
+        let position = self.assignments.position(&name, showing);
+        self.begin_change_at((position, 0), spec, vec![id], vec![name], origin);
     }
 
     fn presented(&mut self, id: OutputId, token: u64, shown: Shown) {
@@ -237,18 +241,19 @@ impl App {
         let Some(Screen {
             feed: Feed::Still { drawn_for },
             spec: Some(spec),
+            showing: Some(showing),
             ..
         }) = self.screens.get(&id)
         else {
             return;
         };
         if *drawn_for != pixels && !pixels.is_empty() {
-            self.draw_again(id, spec.clone());
+            self.draw_again(id, spec.clone(), showing.clone());
         }
     }
 
     /// Has a still picture drawn for the present size of an output. Until then the compositor stretches the old one.
-    fn draw_again(&mut self, id: OutputId, spec: Spec) {
+    fn draw_again(&mut self, id: OutputId, spec: Spec, source: Source) {
         let Some(size) = self.display.desktop_ref().output(id).map(|output| output.pixels) else {
             return;
         };
@@ -257,9 +262,11 @@ impl App {
             mode: spec.mode,
             background: spec.background,
         };
-        let source = spec.source.clone();
         self.loading.submit(
-            move || Done::Redrawn(id, spec, drawing, draw_again(&source, drawing)),
+            move || {
+                let drawn = draw_again(&source, drawing);
+                Done::Redrawn(id, (spec, source), drawing, drawn)
+            },
             |reason| Done::Broken(None, reason),
         );
     }
@@ -267,7 +274,7 @@ impl App {
     pub(super) fn redrawn(
         &mut self,
         id: OutputId,
-        spec: &Spec,
+        (spec, source): (&Spec, &Source),
         drawing: Drawing,
         result: Result<Presentable, LoadError>,
     ) {
@@ -276,7 +283,9 @@ impl App {
             return;
         };
         // Meanwhile it may show something else, or have another size again.
-        let current = matches!(screen.feed, Feed::Still { .. }) && screen.spec.as_ref() == Some(spec);
+        let current = matches!(screen.feed, Feed::Still { .. }) && {
+            screen.spec.as_ref() == Some(spec) && screen.showing.as_ref() == Some(source)
+        };
         if !current || pixels != Some(drawing.size) {
             return;
         }
@@ -297,7 +306,7 @@ impl App {
                 let reason = error.to_string();
                 tracing::warn!(
                     "keeping the picture at its former size: {}",
-                    without_name(&reason, &spec.source)
+                    without_name(&reason, source)
                 );
                 screen.error = Some(reason);
             }

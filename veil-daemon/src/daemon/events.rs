@@ -113,7 +113,7 @@ impl App {
     fn difference(&self, screen: &Screen, told: &mut Told, tell: &mut impl FnMut(&Event)) {
         let output = || told.name.clone();
         let (kind, state) = self.kind_and_state(screen);
-        let source = screen.spec.as_ref().map(|spec| &spec.source);
+        let source = screen.showing.as_ref();
         let mut state_before = told.state;
         if source != told.source.as_ref() {
             tell(&match source {

@@ -79,7 +79,7 @@ fn start(words: &[String], shown: &Shown) -> anyhow::Result<Child> {
     let mut command = Command::new("/proc/self/exe");
     command.args(["exec-hook", "--"]).args(words).stdin(Stdio::null());
     command.env("VEIL_OUTPUT", &shown.output);
-    command.env("VEIL_KIND", kind_name(shown.kind));
+    command.env("VEIL_KIND", shown.kind.name());
     for name in ["VEIL_FILE", "VEIL_URL", "VEIL_COLOR", "NOTIFY_SOCKET"] {
         command.env_remove(name);
     }
@@ -87,17 +87,8 @@ fn start(words: &[String], shown: &Shown) -> anyhow::Result<Child> {
         Some(Source::File(file)) => command.env("VEIL_FILE", &file.0),
         Some(Source::Url(url)) => command.env("VEIL_URL", url),
         Some(Source::Color(color)) => command.env("VEIL_COLOR", color.to_string()),
-        None => &mut command,
+        // These are lists; what is shown is one of them.
+        Some(Source::Files(_) | Source::Glob(_)) | None => &mut command,
     };
     command.spawn().context("cannot start a process")
-}
-
-/// As in the protocol.
-fn kind_name(kind: Kind) -> &'static str {
-    match kind {
-        Kind::None => "none",
-        Kind::Still => "still",
-        Kind::Video => "video",
-        Kind::Color => "color",
-    }
 }

@@ -16,6 +16,7 @@ mod holds;
 mod hooks;
 mod listing;
 mod phase;
+mod playlists;
 mod positions;
 mod privacy;
 mod readiness;

@@ -19,15 +19,13 @@ impl App {
                 _ => continue,
             };
             // What is shown may be something else than what belongs there.
-            let Some(spec) = self
-                .wanted_on(*id)
-                .filter(|spec| screen.spec.as_ref() == Some(spec))
-            else {
+            if screen.spec.is_none() || screen.spec != self.wanted_on(*id) {
                 continue;
-            };
+            }
+            let Some(showing) = &screen.showing else { continue };
             let name = self.name(*id);
             if let Some(position) = position {
-                self.assignments.note_position(&name, &spec.source, position);
+                self.assignments.note_position(&name, showing, position);
             }
         }
     }

@@ -8,15 +8,27 @@ use veil_ipc::Source;
 
 /// A reason without the name of what is shown.
 pub(super) fn without_name<'a>(reason: &'a str, source: &Source) -> Cow<'a, str> {
-    let (name, instead) = match source {
-        Source::File(_) => (source.to_string(), "the file"),
-        Source::Url(_) => (source.to_string(), "the address"),
+    let (names, instead) = match source {
+        // A reason may be about one of a list; no name in it is shorter than its folder's.
+        Source::File(path) => {
+            let name = path.as_path().display().to_string();
+            (vec![name], "the file")
+        }
+        Source::Files(paths) => {
+            let names = paths.iter().map(|path| path.as_path().display().to_string());
+            (names.collect(), "one of the files")
+        }
+        Source::Glob(_) => (vec![source.to_string()], "the pattern"),
+        Source::Url(_) => (vec![source.to_string()], "the address"),
         Source::Color(_) => return Cow::Borrowed(reason),
     };
-    if name.is_empty() || !reason.contains(&name) {
-        return Cow::Borrowed(reason);
+    let mut reason = Cow::Borrowed(reason);
+    for name in names.iter().filter(|name| !name.is_empty()) {
+        if reason.contains(name.as_str()) {
+            reason = Cow::Owned(reason.replace(name.as_str(), instead));
+        }
     }
-    Cow::Owned(reason.replace(&name, instead))
+    reason
 }
 
 #[cfg(test)]

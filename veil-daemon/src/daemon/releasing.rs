@@ -35,6 +35,7 @@ impl App {
         for output in waking {
             self.take_back(output);
         }
+        self.arm_playlists();
     }
 
     /// A stream moves, or stands still: then its pipeline is let go after a while.
@@ -128,6 +129,6 @@ impl App {
             return;
         }
         let name = self.name(output);
-        self.begin_change_at(position, spec, vec![output], vec![name], Origin::Restored);
+        self.begin_change_at((position, 0), spec, vec![output], vec![name], Origin::Restored);
     }
 }

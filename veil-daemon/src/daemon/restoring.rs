@@ -12,6 +12,14 @@ pub(crate) struct Restoration {
 }
 
 impl Restoration {
+    /// For this client.
+    pub(super) fn new(responder: Responder) -> Self {
+        Self {
+            responder: Some(responder),
+            failures: RefCell::default(),
+        }
+    }
+
     /// One of the changes has ended so.
     pub(super) fn ended(&self, response: Response) {
         if let Response::Error { reason } = response {
@@ -51,10 +59,7 @@ impl App {
         {
             return responder.respond(Response::error("no wallpaper is remembered"));
         }
-        let restoration = Rc::new(Restoration {
-            responder: Some(responder),
-            failures: RefCell::default(),
-        });
+        let restoration = Rc::new(Restoration::new(responder));
         let behind: Vec<OutputId> = outputs.into_iter().filter(|id| self.is_behind(*id)).collect();
         for id in behind {
             self.restore_for(id, Origin::RestoredFor(Rc::clone(&restoration)));

@@ -3,6 +3,7 @@
 use super::{assignments::Spec, holds::Holds, stream::StreamId};
 use std::time::Duration;
 use veil_frame::Size;
+use veil_ipc::Source;
 use veil_wayland::{Content, PresentationStats};
 
 /// Where the picture on an output comes from.
@@ -30,8 +31,10 @@ pub(crate) enum Feed {
 /// One output.
 #[derive(Debug, Default)]
 pub(crate) struct Screen {
-    /// What it shows; `None` before anything was shown.
+    /// What it was asked to show; `None` before anything was shown.
     pub(crate) spec: Option<Spec>,
+    /// What of that it shows: the same, or one of a list.
+    pub(crate) showing: Option<Source>,
     /// Where that comes from.
     pub(crate) feed: Feed,
     /// The picture that is on it, to be shown again when its surface changes.

@@ -42,12 +42,15 @@ impl App {
         let Some(spec) = &screen.spec else {
             return Some(status);
         };
-        status.path = spec.source.file().cloned();
-        status.source = Some(spec.source.clone());
+        let showing = screen.showing.as_ref().unwrap_or(&spec.source);
+        status.path = showing.file().cloned();
+        status.source = Some(showing.clone());
+        status.playlist = self.playlist_status(spec);
         status.mode = spec.mode;
         status.background = spec.background;
         (status.kind, status.state) = self.kind_and_state(screen);
-        if status.kind == Kind::Video {
+        // A picture stands still anyway, unless it is to make room for the next one.
+        if status.kind == Kind::Video || status.playlist.is_some() {
             status.holds = screen.holds.iter().collect();
         }
         match screen.feed {
@@ -73,14 +76,14 @@ impl App {
 
     /// What an output shows, and what that does.
     pub(super) fn kind_and_state(&self, screen: &Screen) -> (Kind, PlayState) {
-        let Some(spec) = &screen.spec else {
+        if screen.spec.is_none() {
             return (Kind::None, PlayState::Empty);
-        };
+        }
         match screen.feed {
             Feed::Nothing => (Kind::None, PlayState::Empty),
-            Feed::Still { .. } => match spec.source {
-                Source::Color(_) => (Kind::Color, PlayState::Still),
-                Source::File(_) | Source::Url(_) => (Kind::Still, PlayState::Still),
+            Feed::Still { .. } => match screen.showing {
+                Some(Source::Color(_)) => (Kind::Color, PlayState::Still),
+                _ => (Kind::Still, PlayState::Still),
             },
             Feed::Failed | Feed::Released { .. } => (Kind::Video, PlayState::Released),
             Feed::Stream(_) if screen.holds.any() => (Kind::Video, PlayState::Paused),

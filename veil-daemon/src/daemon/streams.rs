@@ -202,7 +202,8 @@ impl App {
                 continue;
             };
             let name = self.name(output);
-            let stream = self.begin_change_at(position, spec, vec![output], vec![name], Origin::Restored);
+            let stream =
+                self.begin_change_at((position, 0), spec, vec![output], vec![name], Origin::Restored);
             if let Some(stream) = self.streams.get_mut(&stream) {
                 stream.reopened = reopened;
             }
@@ -374,7 +375,8 @@ impl App {
             .filter(|(id, stream)| {
                 let followed = self.screens.values().any(|screen| screen.follows(**id));
                 let awaited = self.changes.values().any(|change| change.stream == **id);
-                let kept = stream.playing.is_some() && self.assignments.names(&stream.source);
+                let kept = stream.playing.is_some()
+                    && (self.assignments.names(&stream.source) || self.playlists.are_at(&stream.source));
                 !followed && !awaited && !kept
             })
             .map(|(id, _)| *id)

@@ -3,13 +3,16 @@
 use super::report::Section;
 use crate::{
     daemon::{app::KnownStreams, stream::StreamId},
-    media::load::{Drawing, Load, Loaded},
+    media::{
+        load::{Drawing, Load, Loaded, Way},
+        playlist::Cursor,
+    },
 };
 use calloop::ping::make_ping;
 use serde_json::json;
-use std::path::PathBuf;
+use std::{path::PathBuf, sync::Arc};
 use veil_frame::{Demand, FitMode, Rgb, Size};
-use veil_ipc::Source;
+use veil_ipc::{Source, protocol::PlaylistOptions};
 use veil_sink::{LoopPresenter, RouteChoice};
 use veil_wayland::Survey;
 
@@ -33,8 +36,15 @@ pub(super) fn look(section: &mut Section, path: PathBuf, survey: &Survey) {
         uses: screens.iter().map(|size| (FitMode::default(), *size)).collect(),
     };
     presenter.capabilities.set(demand, survey.dmabuf.clone());
+    let wanted = Arc::new(());
     let load = Load {
         source: Source::from(path),
+        way: Way {
+            options: PlaylistOptions::default(),
+            cursor: Cursor::new(0),
+            steps: 0,
+        },
+        wanted: Arc::downgrade(&wanted),
         position: None,
         drawings: screens
             .iter()
@@ -51,7 +61,7 @@ pub(super) fn look(section: &mut Section, path: PathBuf, survey: &Survey) {
         route: RouteChoice::default(),
         device: None,
     };
-    match load.run() {
+    match load.run().map(|found| found.loaded) {
         Ok(Loaded::Still(_)) => {
             section.ok(format!(
                 "{shown}: a still picture, drawn once by the CPU (route shm)"

@@ -3,6 +3,7 @@
 use super::{
     kind::{FileKey, Kind, kind},
     plain::plain,
+    playlist::{self, Cursor, ListError},
     still::{Still, StillError},
 };
 use crate::daemon::{app::KnownStreams, stream::StreamId};
@@ -11,12 +12,12 @@ use std::{
     collections::HashMap,
     fs::File,
     io,
-    path::PathBuf,
-    sync::{Arc, MutexGuard, PoisonError},
+    path::{Path, PathBuf},
+    sync::{Arc, MutexGuard, PoisonError, Weak},
     time::Duration,
 };
 use veil_frame::{FitMode, Presentable, Rgb, Size};
-use veil_ipc::Source;
+use veil_ipc::{Source, protocol::PlaylistOptions};
 use veil_playback::{Manner, OpenError, Player, Settings, SourceError};
 use veil_sink::{LoopPresenter, RouteChoice, VeilSink};
 
@@ -56,6 +57,34 @@ pub(crate) enum LoadError {
         /// The file.
         path: PathBuf,
     },
+    /// It is a list that cannot be read.
+    #[error(transparent)]
+    List(#[from] ListError),
+    /// Nothing in a list can be shown.
+    #[error("{name}: none of {tried} can be shown; the first: {}", .first.1)]
+    NothingInList {
+        /// What was asked for.
+        name: String,
+        /// How many were tried.
+        tried: usize,
+        /// The first, and what is wrong with it.
+        first: Box<(Source, String)>,
+    },
+    /// A list that is gone through once goes no further this way.
+    #[error("{name}: there is no further one, and the list is gone through once")]
+    EndOfList {
+        /// What was asked for.
+        name: String,
+    },
+    /// Another wallpaper came in between.
+    #[error("another wallpaper was set before this one was shown")]
+    Unwanted,
+    /// It is the list of a wallpaper that must be a single one.
+    #[error("{name}: a single picture or video is needed here, not a list")]
+    NotSingle {
+        /// What was asked for.
+        name: String,
+    },
     /// It is an address.
     #[error("{url}: addresses are not supported yet; download the file first")]
     Address {
@@ -88,6 +117,10 @@ pub(crate) struct Drawing {
 pub(crate) struct Load {
     /// What is to be shown.
     pub(crate) source: Source,
+    /// Which one, if it is a list.
+    pub(crate) way: Way,
+    /// Gone as soon as nobody waits for it any more.
+    pub(crate) wanted: Weak<()>,
     /// Where to begin if it is a video.
     pub(crate) position: Option<Duration>,
     /// What to draw if it is a still picture.
@@ -104,6 +137,36 @@ pub(crate) struct Load {
     pub(crate) route: RouteChoice,
     /// The GPU that is named for it.
     pub(crate) device: Option<String>,
+}
+
+/// A step in a list.
+#[derive(Clone, Debug)]
+pub(crate) struct Way {
+    /// How the list is gone through.
+    pub(crate) options: PlaylistOptions,
+    /// From where.
+    pub(crate) cursor: Cursor,
+    /// How many on, or back if negative; 0 stays.
+    pub(crate) steps: i64,
+}
+
+/// The entry of a list that is shown.
+#[derive(Clone, Debug)]
+pub(crate) struct Picked {
+    /// It, and its place.
+    pub(crate) cursor: Cursor,
+    /// How many there are.
+    pub(crate) length: usize,
+    /// Those on the way there that cannot be shown, and why.
+    pub(crate) skipped: Vec<(Source, String)>,
+}
+
+/// What was found.
+pub(crate) struct Found {
+    /// It.
+    pub(crate) loaded: Loaded,
+    /// Which one of a list it is, if one was asked for.
+    pub(crate) picked: Option<Picked>,
 }
 
 /// What it turned out to be.
@@ -125,13 +188,56 @@ pub(crate) enum Loaded {
     },
 }
 
+impl LoadError {
+    /// The entry of a list that it speaks of, should it be about one.
+    pub(crate) fn entry(&self) -> Option<&Source> {
+        match self {
+            Self::NothingInList { first, .. } => Some(&first.0),
+            _ => None,
+        }
+    }
+}
+
 impl Load {
-    /// Does it; may take as long as the file is large.
-    pub(crate) fn run(self) -> Result<Loaded, LoadError> {
-        let path = match self.source {
-            Source::File(path) => path.0,
-            Source::Color(color) => return plain_everywhere(color, &self.drawings).map(Loaded::Still),
-            Source::Url(url) => return Err(LoadError::Address { url }),
+    /// Does it; may take as long as the file is large, and in a list as long as it takes to find one that can be shown.
+    pub(crate) fn run(self) -> Result<Found, LoadError> {
+        let Some(entries) = playlist::entries(&self.source, self.way.options.recursive)? else {
+            let loaded = self.load(&self.source, self.position)?;
+            return Ok(Found { loaded, picked: None });
+        };
+        let mut skipped: Vec<(Source, String)> = Vec::new();
+        for cursor in self.way.cursor.walk(&entries, self.way.steps, self.way.options) {
+            let Some(entry) = cursor.current() else { continue };
+            if self.wanted.strong_count() == 0 {
+                return Err(LoadError::Unwanted);
+            }
+            // Where it was belongs to the one that was there.
+            let position = self.position.filter(|_| self.way.cursor.current() == Some(entry));
+            match self.load(entry, position) {
+                Ok(loaded) => {
+                    let length = entries.len();
+                    let picked = Some(Picked {
+                        cursor,
+                        length,
+                        skipped,
+                    });
+                    return Ok(Found { loaded, picked });
+                }
+                Err(error) => skipped.push((entry.clone(), error.to_string())),
+            }
+        }
+        let name = self.source.to_string();
+        let tried = skipped.len();
+        Err(match skipped.into_iter().next().map(Box::new) {
+            Some(first) => LoadError::NothingInList { name, tried, first },
+            None => LoadError::EndOfList { name },
+        })
+    }
+
+    fn load(&self, source: &Source, position: Option<Duration>) -> Result<Loaded, LoadError> {
+        let path = match single(source)? {
+            Single::File(path) => path.to_owned(),
+            Single::Color(color) => return plain_everywhere(color, &self.drawings).map(Loaded::Still),
         };
         veil_playback::check_file(&path)?;
         let read = |source| LoadError::Read {
@@ -155,14 +261,14 @@ impl Load {
             Kind::Other => {
                 drop(file);
                 veil_playback::init()?;
-                let sink = VeilSink::new(self.presenter);
+                let sink = VeilSink::new(self.presenter.clone());
                 sink.set_property("route", self.route);
-                sink.set_property("device", self.device);
+                sink.set_property("device", self.device.clone());
                 let settings = Settings {
                     path: path.clone(),
                     start_paused: true,
-                    position: self.position,
-                    excluded: self.excluded,
+                    position,
+                    excluded: self.excluded.clone(),
                     manner: Manner::default(),
                 };
                 let loaded = play(settings, key, sink)?;
@@ -174,16 +280,32 @@ impl Load {
     }
 }
 
+/// What a single wallpaper is made of.
+enum Single<'a> {
+    File(&'a Path),
+    Color(Rgb),
+}
+
+fn single(source: &Source) -> Result<Single<'_>, LoadError> {
+    match source {
+        Source::File(path) => Ok(Single::File(path.as_path())),
+        Source::Color(color) => Ok(Single::Color(*color)),
+        Source::Url(url) => Err(LoadError::Address { url: url.clone() }),
+        Source::Files(_) | Source::Glob(_) => Err(LoadError::NotSingle {
+            name: source.to_string(),
+        }),
+    }
+}
+
 fn lock(known: &KnownStreams) -> MutexGuard<'_, HashMap<FileKey, StreamId>> {
     known.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Draws a still picture that is shown already, for an output that has another size now.
 pub(crate) fn draw_again(source: &Source, drawing: Drawing) -> Result<Presentable, LoadError> {
-    let path = match source {
-        Source::File(path) => path.as_path(),
-        Source::Color(color) => return Ok(plain(*color)?),
-        Source::Url(url) => return Err(LoadError::Address { url: url.clone() }),
+    let path = match single(source)? {
+        Single::File(path) => path,
+        Single::Color(color) => return Ok(plain(color)?),
     };
     veil_playback::check_file(path)?;
     let read = |source| LoadError::Read {

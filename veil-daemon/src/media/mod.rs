@@ -5,5 +5,6 @@ pub(crate) mod dump;
 pub(crate) mod kind;
 pub(crate) mod load;
 mod plain;
+pub(crate) mod playlist;
 pub(crate) mod still;
 pub(crate) mod worker;

@@ -14,6 +14,7 @@
 mod event;
 mod hold;
 mod outputs;
+mod playlist;
 mod reason;
 mod request;
 mod response;
@@ -25,6 +26,7 @@ mod wire_path;
 pub use event::Event;
 pub use hold::Hold;
 pub use outputs::OutputInfo;
+pub use playlist::{Interval, PlaylistOptions, PlaylistStatus};
 pub use reason::Reason;
 pub use request::{Command, Request, RequestError, parse_request};
 pub use response::{Answer, Response};

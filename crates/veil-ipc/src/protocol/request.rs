@@ -1,6 +1,6 @@
 //! What clients ask for.
 
-use super::{SeekTo, Source, SourceError, VERSION, WirePath};
+use super::{PlaylistOptions, SeekTo, Source, SourceError, VERSION, WirePath};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use veil_frame::{FitMode, Rgb};
@@ -33,6 +33,9 @@ pub enum Command {
         /// The colour around and behind it; `None` keeps the output's.
         #[serde(default)]
         background: Option<Rgb>,
+        /// How a folder or a list is gone through; `None` is as the configuration says.
+        #[serde(default)]
+        playlist: Option<PlaylistOptions>,
     },
     /// Tell what is shown, and how.
     Status,
@@ -50,6 +53,18 @@ pub enum Command {
     },
     /// Pause what plays, resume what is paused.
     Toggle {
+        /// On which outputs, by name.
+        #[serde(default)]
+        outputs: Vec<String>,
+    },
+    /// Show the next one of a folder or a list. Answered when it is seen.
+    Next {
+        /// On which outputs, by name.
+        #[serde(default)]
+        outputs: Vec<String>,
+    },
+    /// Show the one before. Answered when it is seen.
+    Previous {
         /// On which outputs, by name.
         #[serde(default)]
         outputs: Vec<String>,
@@ -132,12 +147,14 @@ pub enum RequestError {
 
 impl Command {
     /// The names of all commands, as they stand in a request.
-    pub const NAMES: [&str; 13] = [
+    pub const NAMES: [&str; 15] = [
         "set",
         "status",
         "pause",
         "resume",
         "toggle",
+        "next",
+        "previous",
         "clear",
         "stop",
         "outputs",
@@ -218,12 +235,17 @@ mod tests {
                 outputs: outputs.clone(),
                 mode: Some(FitMode::Tile),
                 background: Some(Rgb { r: 1, g: 2, b: 3 }),
+                playlist: Some(PlaylistOptions {
+                    shuffle: true,
+                    ..PlaylistOptions::default()
+                }),
             },
             Command::Set {
                 source: Source::Url("http://a".into()),
                 outputs: vec![],
                 mode: None,
                 background: None,
+                playlist: None,
             },
             Command::Status,
             Command::Pause {
@@ -233,6 +255,12 @@ mod tests {
                 outputs: outputs.clone(),
             },
             Command::Toggle {
+                outputs: outputs.clone(),
+            },
+            Command::Next {
+                outputs: outputs.clone(),
+            },
+            Command::Previous {
                 outputs: outputs.clone(),
             },
             Command::Clear {
@@ -295,7 +323,7 @@ mod tests {
             ),
             (
                 br#"{"version":1,"command":"set"}"#,
-                "one of the fields file, url, color",
+                "one of the fields file, files, glob, url, color",
             ),
             (
                 br#"{"version":1,"command":"set","file":"/a","url":"x"}"#,
@@ -339,7 +367,7 @@ mod tests {
         #[test]
         fn no_fields_panic(
             command in proptest::sample::select(Command::NAMES.to_vec()),
-            field in "file|url|color|outputs|mode|background|version|x",
+            field in "file|files|glob|playlist|url|color|outputs|mode|background|version|x",
             value in r#"null|-?[0-9]{1,20}|"[a-z/#\\\\u00]{0,9}"|\[[0-9]{1,3}(,[0-9]{1,3}){0,4}\]|\{\}"#,
         ) {
             let line = format!(r#"{{"version":1,"command":"{command}","{field}":{value}}}"#);

@@ -1,6 +1,6 @@
 //! What the daemon tells about itself and its outputs.
 
-use super::{Hold, Reason, Source, WirePath};
+use super::{Hold, PlaylistStatus, Reason, Source, WirePath};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use veil_frame::{FitMode, Rgb};
@@ -35,8 +35,10 @@ pub struct OutputStatus {
     pub scale: f64,
     /// The wallpaper's file, if it is one.
     pub path: Option<WirePath>,
-    /// What it shows, be it a file or not.
+    /// What it shows, be it a file or not; of a list, the one that is shown.
     pub source: Option<Source>,
+    /// The list that this is of, and where in it.
+    pub playlist: Option<PlaylistStatus>,
     /// What the wallpaper is.
     pub kind: Kind,
     /// How it is fitted.
@@ -210,7 +212,7 @@ mod tests {
     fn the_form_is_as_documented() {
         let empty = serde_json::to_value(OutputStatus::default()).expect("JSON");
         let expected = json!({
-            "name": "", "description": "", "size": [0, 0], "scale": 0.0, "path": null, "source": null, "kind": "none",
+            "name": "", "description": "", "size": [0, 0], "scale": 0.0, "path": null, "source": null, "playlist": null, "kind": "none",
             "mode": "fill", "background": "#000000", "state": "empty", "holds": [], "route": null, "route_reason": null,
             "decoder": null, "memory": null, "frames": {"due": 0, "shown": 0, "missed": 0, "dropped": 0},
             "loops": 0, "position": null, "duration": null, "present_interval_ms": {"mean": 0.0, "max": 0.0}, "error": null,

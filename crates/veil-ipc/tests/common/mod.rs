@@ -231,6 +231,7 @@ pub(crate) fn set(file: impl AsRef<Path>) -> Command {
         outputs: vec![],
         mode: None,
         background: None,
+        playlist: None,
     }
 }
 

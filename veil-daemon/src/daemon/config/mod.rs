@@ -86,6 +86,7 @@ impl App {
         let said = Defaults {
             mode: self.args.mode,
             background: self.args.background,
+            ..Defaults::default()
         };
         said.or(self.rules.config.look(self.output_name(id)))
     }
@@ -98,6 +99,7 @@ impl App {
             source: source.clone(),
             mode: look.mode.unwrap_or_default(),
             background: look.background.unwrap_or(Rgb::BLACK),
+            playlist: look.playlist(),
         })
     }
 
