@@ -8,6 +8,7 @@ use veil_frame::{FitMode, Rgb};
 use veil_ipc::{
     Source,
     commands::{self, ClientCommand, DoctorArgs, PlaylistArgs},
+    protocol::Playback,
 };
 use veil_sink::RouteChoice;
 
@@ -67,6 +68,9 @@ pub(crate) struct DaemonArgs {
     /// Colour around and behind it, as #RRGGBB
     #[arg(short, long, value_name = "COLOR")]
     pub(crate) background: Option<Rgb>,
+    /// How a video plays.
+    #[command(flatten)]
+    pub(crate) playback: Playback,
     /// Only this output, by its name or description (`veil outputs` lists them), or those that match re:PATTERN; with ! before
     /// it, not this one; may be repeated [default: those of the configuration, or all]
     #[arg(short, long = "output", value_name = "OUTPUT")]
@@ -102,6 +106,7 @@ impl DaemonArgs {
             mode: self.mode.unwrap_or_default(),
             background: self.background.unwrap_or(Rgb::BLACK),
             playlist: self.playlist.options().unwrap_or_default(),
+            playback: self.playback,
         })
     }
 }

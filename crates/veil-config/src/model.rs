@@ -3,7 +3,10 @@
 use crate::selector::{OutputName, Selectors};
 use std::time::Duration;
 use veil_frame::{FitMode, Rgb};
-use veil_ipc::{Source, protocol::PlaylistOptions};
+use veil_ipc::{
+    Source,
+    protocol::{Playback, PlaylistOptions},
+};
 
 /// A configuration. The default is that of an empty file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -35,6 +38,8 @@ pub struct Defaults {
     pub once: Option<bool>,
     /// Seconds that each of a list is shown; 0 is until `next`.
     pub interval_s: Option<u32>,
+    /// How a video plays.
+    pub playback: Playback,
 }
 
 /// For what wallpapers stand still, and what becomes of them then.
@@ -69,6 +74,7 @@ impl Defaults {
         Self {
             mode: self.mode.or(other.mode),
             background: self.background.or(other.background),
+            playback: self.playback.or(other.playback),
             shuffle: self.shuffle.or(other.shuffle),
             recursive: self.recursive.or(other.recursive),
             once: self.once.or(other.once),

@@ -137,7 +137,36 @@ fn look(table: &mut Table<'_, '_>, found: &mut Found<'_>) -> Defaults {
     table.read("interval", found, |value, found| {
         look.interval_s = parsed(value, found).map(|Interval(seconds)| seconds);
     });
+    let playback = &mut look.playback;
+    table.read("speed", found, |value, found| {
+        playback.speed = number(value, found)
+    });
+    table.read("max_fps", found, |value, found| {
+        playback.max_fps = number(value, found)
+    });
+    table.read("loop", found, |value, found| {
+        playback.loops = parsed(value, found)
+    });
     look
+}
+
+/// A number, read as it is written.
+fn number<T: FromStr<Err: std::fmt::Display>>(value: &Value<'_>, found: &mut Found<'_>) -> Option<T> {
+    let written = match value.get_ref() {
+        DeValue::Integer(number) if number.radix() == 10 => number.as_str(),
+        DeValue::Float(number) => number.as_str(),
+        _ => {
+            found.add(value.span(), "expected a number");
+            return None;
+        }
+    };
+    match written.parse() {
+        Ok(number) => Some(number),
+        Err(error) => {
+            found.add(value.span(), error.to_string());
+            None
+        }
+    }
 }
 
 fn selectors(value: &Value<'_>, found: &mut Found<'_>) -> Selectors {
@@ -371,6 +400,30 @@ mod tests {
             assert!(told.starts_with(expected), "{told} is not {expected}");
         }
         assert!(told[2].contains("#RRGGBB"), "{}", told[2]);
+    }
+
+    #[test]
+    fn how_videos_play() {
+        let text = "[defaults]\nspeed = 2\nmax_fps = 30\n[[output]]\nmatch = \"DP-1\"\nspeed = 0.5\nloop = \"none\"\n";
+        let config = read(text).expect("a configuration");
+        let look = config.look(OutputName {
+            name: "DP-1",
+            description: "",
+        });
+        assert_eq!(look.playback.speed, "0.5".parse().ok());
+        assert_eq!(look.playback.max_fps, "30".parse().ok());
+        assert_eq!(look.playback.loops, "none".parse().ok());
+        assert_eq!(config.defaults.playback.speed, "2".parse().ok());
+        for (line, words) in [
+            ("speed = 5", "from 0.25 to 4"),
+            ("speed = \"1\"", "a number"),
+            ("max_fps = 0", "from 1 to 1000"),
+            ("max_fps = 29.97", "whole number"),
+            ("loop = \"crossfade\"", "seamless, none"),
+        ] {
+            let Problems(problems) = read(&format!("[defaults]\n{line}\n")).expect_err("taken");
+            assert!(problems[0].to_string().contains(words), "{problems:?}");
+        }
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The daemon's status for people.
 
-use crate::protocol::{Kind, OutputStatus, PlayState, PlaylistStatus, Status, time_text};
+use crate::protocol::{Kind, OutputStatus, PlayState, Playback, PlaylistStatus, Status, time_text};
 use std::fmt;
 
 /// The status as text: a line for the daemon, and a block for each output.
@@ -70,6 +70,9 @@ impl fmt::Display for Block<'_> {
                 ),
             )?;
         }
+        if output.kind == Kind::Video && output.playback != Default::default() {
+            row("", how(output.playback))?;
+        }
         if let Some(route) = output.route {
             let reason = output.route_reason.as_ref().map(|reason| format!(": {reason}"));
             row("route", format!("{route}{}", reason.unwrap_or_default()))?;
@@ -133,6 +136,18 @@ fn playlist(list: &PlaylistStatus) -> String {
     text
 }
 
+/// How a video plays, as far as that was said.
+fn how(playback: Playback) -> String {
+    let parts = [
+        playback.speed.map(|speed| format!("speed {speed}")),
+        playback
+            .max_fps
+            .map(|rate| format!("at most {rate} frames a second")),
+        playback.loops.map(|loops| format!("loop {}", loops.name())),
+    ];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
 /// Kind and state in words; a picture has only one state.
 fn what(output: &OutputStatus) -> String {
     match output.state {
@@ -160,6 +175,7 @@ mod tests {
             path: Some("/home/me/sea.mp4".into()),
             source: None,
             playlist: None,
+            playback: Playback::default(),
             kind: Kind::Video,
             mode: FitMode::Fit,
             background: Rgb {

@@ -88,6 +88,7 @@ pub struct Player {
     assembly: Arc<Assembly>,
     decoder: DecoderInfo,
     told_still: AtomicBool,
+    at_place: bool,
 }
 
 impl Player {
@@ -121,12 +122,13 @@ impl Player {
                 }
                 Ok(decoder) => {
                     tracing::info!("video decoder: {decoder}");
-                    let player = Self {
+                    let mut player = Self {
                         assembly,
                         decoder,
                         told_still: AtomicBool::new(false),
+                        at_place: true,
                     };
-                    player.start(&settings);
+                    player.at_place = player.start(&settings);
                     return Ok(player);
                 }
                 Err(Attempt::Refused(error)) => {
@@ -144,7 +146,13 @@ impl Player {
         Err(refusal.no_decoder(&gst::Caps::new_empty()))
     }
 
-    fn start(&self, settings: &Settings) {
+    /// Whether it began where it was told; a still has one place only.
+    pub fn is_at_place(&self) -> bool {
+        self.at_place
+    }
+
+    fn start(&self, settings: &Settings) -> bool {
+        let mut at_place = true;
         if self.is_still() {
             // Said while nobody listened.
             self.assembly.inbox.put(Signal::Still);
@@ -154,6 +162,7 @@ impl Player {
             match self.seek(position) {
                 Ok(()) => settle(&self.assembly),
                 Err(SeekError) => {
+                    at_place = false;
                     tracing::debug!("the file cannot be sought in, so it starts at its beginning");
                 }
             }
@@ -161,6 +170,7 @@ impl Player {
         if !settings.start_paused {
             self.play();
         }
+        at_place
     }
 
     /// Moves on. May block.

@@ -14,7 +14,10 @@ use std::{
     time::Duration,
 };
 use veil_frame::{FitMode, Rgb};
-use veil_ipc::{Source, protocol::PlaylistOptions};
+use veil_ipc::{
+    Source,
+    protocol::{Playback, PlaylistOptions},
+};
 
 /// Monitors that are remembered although nothing belongs to them.
 const MOST_MONITORS: usize = 64;
@@ -34,6 +37,9 @@ pub(crate) struct Spec {
     /// How it is gone through, if it is a list.
     #[serde(default)]
     pub(crate) playlist: PlaylistOptions,
+    /// How a video plays.
+    #[serde(flatten)]
+    pub(crate) playback: Playback,
 }
 
 /// Which wallpaper belongs where.
@@ -206,6 +212,11 @@ impl Assignments {
         self.positions.insert(output.to_owned(), Position { at_ms, of });
     }
 
+    /// The video of this output begins at its beginning again.
+    pub(crate) fn forget_position(&mut self, output: &str) {
+        self.positions.remove(output);
+    }
+
     /// Where this video was on an output; `None` is its beginning.
     pub(crate) fn position(&self, output: &str, of: &Source) -> Option<Duration> {
         let position = self.positions.get(output)?;
@@ -361,6 +372,7 @@ mod tests {
             mode: FitMode::Fit,
             background: Rgb::BLACK,
             playlist: PlaylistOptions::default(),
+            playback: Playback::default(),
         }
     }
 
@@ -449,6 +461,18 @@ mod tests {
         a.set(&[], &other);
         a.note_place(&other, &at(3));
         assert_eq!((a.place(&list), a.place(&other)), (None, Some(&at(3))));
+    }
+
+    #[test]
+    fn how_a_video_plays_is_kept() {
+        let mut a = Assignments::default();
+        let mut fast = spec("/a.mp4");
+        fast.playback.speed = "2".parse().ok();
+        fast.playback.max_fps = "10".parse().ok();
+        a.set(&[], &fast);
+        a.set(&["DP-1".into()], &fast);
+        let read = Assignments::parse(&serde_json::to_vec(&a).unwrap()).unwrap();
+        assert_eq!(read, a);
     }
 
     #[test]

@@ -129,6 +129,8 @@ impl App {
             },
             wanted: Arc::downgrade(&change.wanted),
             position: change.position,
+            apart: change.position.is_some() && matches!(change.origin, Origin::Client(_)),
+            playback: change.spec.playback,
             drawings: change
                 .outputs
                 .iter()

@@ -1,7 +1,7 @@
 //! What clients ask for.
 
 use super::{app::App, assignments::Spec, change::Origin};
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, time::Duration};
 use veil_config::{Defaults, OutputSelector, Selectors};
 use veil_frame::Rgb;
 use veil_ipc::{
@@ -28,13 +28,17 @@ impl App {
                 mode,
                 background,
                 playlist,
+                playback,
+                start,
             } => {
-                let look = Defaults {
+                let said = Defaults {
                     mode,
                     background,
+                    playback,
                     ..Defaults::default()
                 };
-                self.set(source, outputs, (look, playlist), responder);
+                let start = start.map(|start| start.0);
+                self.set((source, outputs), (said, playlist), start, responder);
             }
             Command::Next { outputs } => self.step(&outputs, 1, responder),
             Command::Previous { outputs } => self.step(&outputs, -1, responder),
@@ -114,9 +118,9 @@ impl App {
 
     fn set(
         &mut self,
-        source: Source,
-        names: Vec<String>,
-        (look, playlist): (Defaults, Option<PlaylistOptions>),
+        (source, names): (Source, Vec<String>),
+        (said, playlist): (Defaults, Option<PlaylistOptions>),
+        start: Option<Duration>,
         responder: Responder,
     ) {
         let (outputs, names) = match self.resolve_named(&names) {
@@ -129,9 +133,10 @@ impl App {
         let present = present.map(|spec| Defaults {
             mode: Some(spec.mode),
             background: Some(spec.background),
+            // How it plays was said of another video, and how it is gone through of another list.
             ..Defaults::default()
         });
-        let look = look.or(present.unwrap_or_default()).or(outputs
+        let look = said.or(present.unwrap_or_default()).or(outputs
             .first()
             .map_or(self.rules.config.defaults, |id| self.look(*id)));
         let spec = Spec {
@@ -139,9 +144,10 @@ impl App {
             mode: look.mode.unwrap_or_default(),
             background: look.background.unwrap_or(Rgb::BLACK),
             playlist: playlist.unwrap_or_else(|| look.playlist()),
+            playback: look.playback,
         };
         self.initial = None;
-        self.begin_change(spec, outputs, names, Origin::Client(responder));
+        self.begin_change_at((start, 0), spec, outputs, names, Origin::Client(responder));
     }
 
     fn pause(&mut self, names: &[String], pause: Pause) -> Response {

@@ -179,7 +179,7 @@ impl App {
                 self.show(id);
                 self.followers_changed(stream);
             }
-            Feed::Failed | Feed::Released { .. } => {
+            Feed::Failed | Feed::Ended | Feed::Released { .. } => {
                 self.show(id);
             }
         }

@@ -71,7 +71,7 @@ impl App {
         self.screens.get(&id).is_some_and(|screen| {
             let shows = matches!(
                 screen.feed,
-                Feed::Still { .. } | Feed::Stream(_) | Feed::Released { .. }
+                Feed::Still { .. } | Feed::Stream(_) | Feed::Released { .. } | Feed::Ended
             );
             wanted.is_some() && (!shows || screen.spec != wanted)
         })

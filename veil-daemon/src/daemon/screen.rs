@@ -26,6 +26,8 @@ pub(crate) enum Feed {
     },
     /// A stream that could not go on; its last picture stays.
     Failed,
+    /// A stream that was to play once, and did; its last picture stays.
+    Ended,
 }
 
 /// One output.

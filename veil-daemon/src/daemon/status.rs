@@ -48,13 +48,14 @@ impl App {
         status.playlist = self.playlist_status(spec);
         status.mode = spec.mode;
         status.background = spec.background;
+        status.playback = spec.playback;
         (status.kind, status.state) = self.kind_and_state(screen);
         // A picture stands still anyway, unless it is to make room for the next one.
         if status.kind == Kind::Video || status.playlist.is_some() {
             status.holds = screen.holds.iter().collect();
         }
         match screen.feed {
-            Feed::Nothing | Feed::Failed => {}
+            Feed::Nothing | Feed::Failed | Feed::Ended => {}
             Feed::Released { position } => status.position = position.map(seconds),
             Feed::Still { .. } => {
                 status.route = Some(Route::Shm);
@@ -85,7 +86,7 @@ impl App {
                 Some(Source::Color(_)) => (Kind::Color, PlayState::Still),
                 _ => (Kind::Still, PlayState::Still),
             },
-            Feed::Failed | Feed::Released { .. } => (Kind::Video, PlayState::Released),
+            Feed::Failed | Feed::Ended | Feed::Released { .. } => (Kind::Video, PlayState::Released),
             Feed::Stream(_) if screen.holds.any() => (Kind::Video, PlayState::Paused),
             Feed::Stream(_) => (Kind::Video, PlayState::Playing),
         }

@@ -152,8 +152,7 @@ impl App {
         player.dispatch(|event| match event {
             // It stands still by itself, and is in the status as what it is.
             PlayerEvent::Still => {}
-            // Nothing is played once yet.
-            PlayerEvent::Ended => {}
+            PlayerEvent::Ended => self.stream_ended(id),
             PlayerEvent::Damaged => tracing::warn!("a video is damaged; it plays as well as it goes"),
             PlayerEvent::DecoderFailed { element, reason } => self.decoder_failed(id, element, &reason),
             PlayerEvent::Disagreed { position, reason } => self.disagreed(id, position, &reason),
@@ -223,6 +222,23 @@ impl App {
             },
             |reason| Done::Broken(None, reason),
         );
+    }
+
+    /// A stream was to play once, and did. What it showed last stays.
+    fn stream_ended(&mut self, id: StreamId) {
+        let mut names = Vec::new();
+        for (output, screen) in &mut self.screens {
+            if screen.follows(id) {
+                screen.feed = Feed::Ended;
+                names.push(*output);
+            }
+        }
+        for output in names {
+            let name = self.name(output);
+            self.assignments.forget_position(&name);
+        }
+        self.close_stream(id);
+        self.tell_summary();
     }
 
     /// A stream cannot go on. What it showed last stays.

@@ -46,6 +46,8 @@ pub(super) fn look(section: &mut Section, path: PathBuf, survey: &Survey) {
         },
         wanted: Arc::downgrade(&wanted),
         position: None,
+        apart: false,
+        playback: veil_ipc::protocol::Playback::default(),
         drawings: screens
             .iter()
             .map(|size| Drawing {

@@ -5,6 +5,7 @@ use std::{
     io::{self, Read, Seek, SeekFrom},
     os::unix::fs::MetadataExt,
 };
+use veil_ipc::protocol::Playback;
 
 /// What is in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,23 +18,25 @@ pub(crate) enum Kind {
     Other,
 }
 
-/// Names a file whatever it is called; the same file changed is another one.
+/// Names a file whatever it is called, and how it plays; the same file changed is another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct FileKey {
     device: u64,
     inode: u64,
     size: u64,
     modified: (i64, i64),
+    playback: Playback,
 }
 
 impl FileKey {
-    pub(crate) fn of(file: &File) -> io::Result<Self> {
+    pub(crate) fn of(file: &File, playback: Playback) -> io::Result<Self> {
         let m = file.metadata()?;
         Ok(Self {
             device: m.dev(),
             inode: m.ino(),
             size: m.size(),
             modified: (m.mtime(), m.mtime_nsec()),
+            playback: playback.resolved(),
         })
     }
 }

@@ -17,7 +17,10 @@ use std::{
     time::Duration,
 };
 use veil_frame::{FitMode, Presentable, Rgb, Size};
-use veil_ipc::{Source, protocol::PlaylistOptions};
+use veil_ipc::{
+    Source,
+    protocol::{LoopMode, Playback, PlaylistOptions, SeekTo},
+};
 use veil_playback::{Manner, OpenError, Player, Settings, SourceError};
 use veil_sink::{LoopPresenter, RouteChoice, VeilSink};
 
@@ -91,6 +94,14 @@ pub(crate) enum LoadError {
         /// The address.
         url: String,
     },
+    /// It does not begin where it was to.
+    #[error("{}: cannot start there: {reason}", path.display())]
+    Start {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
     /// There is no memory for a colour.
     #[error(transparent)]
     Memory(#[from] veil_wayland::MemoryError),
@@ -123,6 +134,10 @@ pub(crate) struct Load {
     pub(crate) wanted: Weak<()>,
     /// Where to begin if it is a video.
     pub(crate) position: Option<Duration>,
+    /// It has to begin there, whatever plays already.
+    pub(crate) apart: bool,
+    /// How it plays if it is a video.
+    pub(crate) playback: Playback,
     /// What to draw if it is a still picture.
     pub(crate) drawings: Vec<Drawing>,
     /// The files that play already.
@@ -211,8 +226,10 @@ impl Load {
             if self.wanted.strong_count() == 0 {
                 return Err(LoadError::Unwanted);
             }
-            // Where it was belongs to the one that was there.
-            let position = self.position.filter(|_| self.way.cursor.current() == Some(entry));
+            // Where it was belongs to the one that was there; where a new list begins, to whichever is first.
+            let position = self
+                .position
+                .filter(|_| self.way.cursor.current().is_none_or(|current| current == entry));
             match self.load(entry, position) {
                 Ok(loaded) => {
                     let length = entries.len();
@@ -245,8 +262,10 @@ impl Load {
             source,
         };
         let mut file = File::open(&path).map_err(read)?;
-        let key = FileKey::of(&file).map_err(read)?;
-        if let Some(stream) = lock(&self.known).get(&key) {
+        let key = FileKey::of(&file, self.playback).map_err(read)?;
+        if !self.apart
+            && let Some(stream) = lock(&self.known).get(&key)
+        {
             return Ok(Loaded::Known(*stream));
         }
         match kind(&mut file).map_err(read)? {
@@ -269,9 +288,9 @@ impl Load {
                     start_paused: true,
                     position,
                     excluded: self.excluded.clone(),
-                    manner: Manner::default(),
+                    manner: manner(self.playback),
                 };
-                let loaded = play(settings, key, sink)?;
+                let loaded = play(settings, key, sink, self.apart)?;
                 // At once, not when the loop hears of it: the next job may be for the same file.
                 lock(&self.known).insert(key, self.stream);
                 Ok(loaded)
@@ -348,8 +367,29 @@ fn draw(
         .collect()
 }
 
-fn play(settings: Settings, key: FileKey, sink: VeilSink) -> Result<Loaded, LoadError> {
+/// What the player is told.
+fn manner(playback: Playback) -> Manner {
+    Manner {
+        speed: playback.speed.unwrap_or_default().factor(),
+        max_fps: playback.max_fps.map(|rate| f64::from(rate.get())),
+        once: playback.loops == Some(LoopMode::None),
+    }
+}
+
+fn play(settings: Settings, key: FileKey, sink: VeilSink, exact: bool) -> Result<Loaded, LoadError> {
+    let (path, position) = (settings.path.clone(), settings.position);
     let player = Player::open(settings, sink.clone().upcast())?;
+    if let Some(start) = position.filter(|_| exact && !player.is_still()) {
+        let place = SeekTo::Time(start).place(start, player.duration());
+        let reason = match place {
+            Err(error) => Some(error.to_string()),
+            Ok(_) if !player.is_at_place() => Some("nothing in it can be sought".to_owned()),
+            Ok(_) => None,
+        };
+        if let Some(reason) = reason {
+            return Err(LoadError::Start { path, reason });
+        }
+    }
     Ok(Loaded::Stream {
         key,
         length: player.duration(),

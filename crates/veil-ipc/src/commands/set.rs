@@ -3,7 +3,7 @@
 use super::{CommandError, OutputArgs, SET_LIMIT, START_LIMIT, answered, print};
 use crate::client::Client;
 use crate::path::Location;
-use crate::protocol::{Answer, Command, Interval, PlaylistOptions, Source, WirePath};
+use crate::protocol::{Answer, Command, Interval, Playback, PlaylistOptions, Source, StartAt, WirePath};
 use clap::Args;
 use clap::builder::{PathBufValueParser, PossibleValuesParser, TypedValueParser};
 use std::io;
@@ -23,6 +23,12 @@ pub struct SetArgs {
     /// The colour around and behind the picture, as #RRGGBB [default: as it is]
     #[arg(long, value_name = "COLOR")]
     pub background: Option<Rgb>,
+    /// How a video plays.
+    #[command(flatten)]
+    pub playback: Playback,
+    /// Where a video begins: a time as in 90, 1:30 or 1:30:00 [default: its beginning]
+    #[arg(long, value_name = "TIME", conflicts_with = "color")]
+    pub start: Option<StartAt>,
     /// Nothing but this colour, as #RRGGBB, instead of a file
     #[arg(long, value_name = "COLOR", conflicts_with = "files")]
     pub color: Option<Rgb>,
@@ -129,6 +135,8 @@ pub(super) fn set(location: &Location, args: SetArgs) -> Result<(), CommandError
         mode: args.mode,
         background: args.background,
         playlist,
+        playback: args.playback,
+        start: args.start,
     };
     let response = Client::connect_waiting(location, START_LIMIT)?.request(&command, SET_LIMIT)?;
     match answered(response)? {
@@ -208,6 +216,10 @@ mod tests {
             (&["-"], "standard input"),
             (&["-dash.mp4"], "unexpected argument"),
             (&["--interval", "soon", "a"], "5m"),
+            (&["--speed", "5", "a"], "from 0.25 to 4"),
+            (&["--max-fps", "0", "a"], "from 1 to 1000"),
+            (&["--loop", "crossfade", "a"], "seamless, none"),
+            (&["--start", "+10", "a"], "1:30:00"),
             (&["--color", "#204060", "a"], "cannot be used with"),
             (&["--color", "blue"], "#RRGGBB"),
             (&["--mode", "zoom", "a"], "fill, fit, stretch, center, tile"),

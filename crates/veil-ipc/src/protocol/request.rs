@@ -1,6 +1,6 @@
 //! What clients ask for.
 
-use super::{PlaylistOptions, SeekTo, Source, SourceError, VERSION, WirePath};
+use super::{Playback, PlaylistOptions, SeekTo, Source, SourceError, StartAt, VERSION, WirePath};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use veil_frame::{FitMode, Rgb};
@@ -36,6 +36,12 @@ pub enum Command {
         /// How a folder or a list is gone through; `None` is as the configuration says.
         #[serde(default)]
         playlist: Option<PlaylistOptions>,
+        /// How a video plays, as fields `speed`, `max_fps` and `loop`; what is not said is the configuration's.
+        #[serde(flatten)]
+        playback: Playback,
+        /// Where a video begins, as a text: `1:30:00`; `None` is its beginning, or where it is if it plays already.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        start: Option<StartAt>,
     },
     /// Tell what is shown, and how.
     Status,
@@ -239,6 +245,11 @@ mod tests {
                     shuffle: true,
                     ..PlaylistOptions::default()
                 }),
+                playback: Playback {
+                    speed: "0.5".parse().ok(),
+                    ..Playback::default()
+                },
+                start: Some(StartAt(std::time::Duration::from_secs(90))),
             },
             Command::Set {
                 source: Source::Url("http://a".into()),
@@ -246,6 +257,8 @@ mod tests {
                 mode: None,
                 background: None,
                 playlist: None,
+                playback: Playback::default(),
+                start: None,
             },
             Command::Status,
             Command::Pause {

@@ -20,6 +20,39 @@ pub enum SeekTo {
     Percent(f64),
 }
 
+/// Where a video begins: a time from its beginning, a text as in `90`, `1:30` or `1:30:00`.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct StartAt(pub Duration);
+
+/// The text is no time in a video.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("“{0}” is not a time in a video: use one as in 90, 1:30, 1:30:00 or 12.5")]
+pub struct ParseStartError(String);
+
+impl FromStr for StartAt {
+    type Err = ParseStartError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let error = || ParseStartError(text.chars().take(40).collect());
+        time(text).map(Self).ok_or_else(error)
+    }
+}
+
+impl TryFrom<String> for StartAt {
+    type Error = ParseStartError;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        text.parse()
+    }
+}
+
+impl From<StartAt> for String {
+    fn from(start: StartAt) -> Self {
+        Time(start.0).to_string()
+    }
+}
+
 /// The text names no place in a video.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("“{0}” is not a place in a video: use one as in 90, 1:30, 1:30:00, 12.5, +10, -10 or 50%")]
@@ -218,6 +251,16 @@ mod tests {
         ] {
             assert!(text.parse::<SeekTo>().is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn a_start_is_a_time_and_nothing_else() {
+        assert_eq!("1:30".parse(), Ok(StartAt(Duration::from_secs(90))));
+        for text in ["+10", "-10", "50%", "", "x"] {
+            assert!(text.parse::<StartAt>().is_err(), "{text}");
+        }
+        let start = StartAt(Duration::from_millis(5_400_500));
+        assert_eq!(String::from(start), "1:30:00.5");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! What the daemon tells about itself and its outputs.
 
-use super::{Hold, PlaylistStatus, Reason, Source, WirePath};
+use super::{Hold, Playback, PlaylistStatus, Reason, Source, WirePath};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use veil_frame::{FitMode, Rgb};
@@ -45,6 +45,9 @@ pub struct OutputStatus {
     pub mode: FitMode,
     /// The colour around and behind it.
     pub background: Rgb,
+    /// How it plays, if it is a video.
+    #[serde(flatten)]
+    pub playback: Playback,
     /// What it does.
     pub state: PlayState,
     /// Why it stands still, if it is a video that does.

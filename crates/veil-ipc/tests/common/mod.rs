@@ -232,6 +232,8 @@ pub(crate) fn set(file: impl AsRef<Path>) -> Command {
         mode: None,
         background: None,
         playlist: None,
+        playback: Default::default(),
+        start: None,
     }
 }
 

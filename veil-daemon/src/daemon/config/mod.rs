@@ -86,6 +86,7 @@ impl App {
         let said = Defaults {
             mode: self.args.mode,
             background: self.args.background,
+            playback: self.args.playback,
             ..Defaults::default()
         };
         said.or(self.rules.config.look(self.output_name(id)))
@@ -100,6 +101,7 @@ impl App {
             mode: look.mode.unwrap_or_default(),
             background: look.background.unwrap_or(Rgb::BLACK),
             playlist: look.playlist(),
+            playback: look.playback,
         })
     }
 
