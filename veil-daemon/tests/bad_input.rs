@@ -47,15 +47,15 @@ fn bad_files(folder: &Path) -> Result<Vec<(PathBuf, &'static str)>> {
         (PathBuf::from("/dev/zero"), "device"),
         (PathBuf::from("/dev/null"), "device"),
         (PathBuf::from("/dev/tty"), "device"),
-        (PathBuf::from("/"), "directory"),
+        (PathBuf::from("/"), "no picture and no video"),
         (cut, ""),
         (half_png, "PNG"),
         (only_a_head, "PNG"),
         (random, ""),
     ];
     for (name, reason) in [
-        ("dir", "directory"),
-        ("emptydir", "directory"),
+        ("dir", "no picture and no video"),
+        ("emptydir", "no picture and no video"),
         ("zero.mp4", "empty"),
         ("text.mp4", "text"),
         ("dir/text.mp4", "text"),
