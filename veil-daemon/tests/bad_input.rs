@@ -54,7 +54,6 @@ fn bad_files(folder: &Path) -> Result<Vec<(PathBuf, &'static str)>> {
         (random, ""),
     ];
     for (name, reason) in [
-        ("dir", "no picture and no video"),
         ("emptydir", "no picture and no video"),
         ("zero.mp4", "empty"),
         ("text.mp4", "text"),
