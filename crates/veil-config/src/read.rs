@@ -160,13 +160,7 @@ fn number<T: FromStr<Err: std::fmt::Display>>(value: &Value<'_>, found: &mut Fou
             return None;
         }
     };
-    match written.parse() {
-        Ok(number) => Some(number),
-        Err(error) => {
-            found.add(value.span(), error.to_string());
-            None
-        }
-    }
+    understood(written, value, found)
 }
 
 fn selectors(value: &Value<'_>, found: &mut Found<'_>) -> Selectors {
@@ -238,8 +232,17 @@ fn boolean(value: &Value<'_>, found: &mut Found<'_>) -> Option<bool> {
 }
 
 fn parsed<T: FromStr<Err: std::fmt::Display>>(value: &Value<'_>, found: &mut Found<'_>) -> Option<T> {
-    match text(value, found)?.parse() {
-        Ok(parsed) => Some(parsed),
+    understood(text(value, found)?, value, found)
+}
+
+/// What is written in a value, as what it is to be.
+fn understood<T: FromStr<Err: std::fmt::Display>>(
+    written: &str,
+    value: &Value<'_>,
+    found: &mut Found<'_>,
+) -> Option<T> {
+    match written.parse() {
+        Ok(understood) => Some(understood),
         Err(error) => {
             found.add(value.span(), error.to_string());
             None

@@ -251,9 +251,9 @@ mod tests {
     use clap::{CommandFactory, Parser};
 
     #[derive(Debug, Parser)]
-    struct Cli {
+    pub(super) struct Cli {
         #[command(subcommand)]
-        command: ClientCommand,
+        pub(super) command: ClientCommand,
     }
 
     #[test]

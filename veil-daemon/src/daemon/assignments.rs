@@ -78,13 +78,21 @@ struct Position {
 /// A place in a list.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Place {
-    /// Of which list; only of one that belongs somewhere.
-    of: Source,
-    /// How that is gone through.
-    #[serde(default)]
-    playlist: PlaylistOptions,
+    /// In which list; only in one that belongs somewhere.
+    #[serde(flatten)]
+    list: List,
     /// The place.
     cursor: Cursor,
+}
+
+/// A list, and how it is gone through: wallpapers that agree in both share a place in it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct List {
+    /// What was asked for.
+    pub(crate) of: Source,
+    /// How it is gone through.
+    #[serde(default)]
+    pub(crate) playlist: PlaylistOptions,
 }
 
 /// What was cleared, so that it can be brought back.
@@ -226,14 +234,11 @@ impl Assignments {
     /// Notes where in a list its outputs are; what belongs nowhere any more is forgotten.
     pub(crate) fn note_place(&mut self, spec: &Spec, cursor: &Cursor) {
         let mut places = std::mem::take(&mut self.places);
-        places.retain(|place| !place.is_of(spec) && self.belongs(place));
-        let place = Place {
-            of: spec.source.clone(),
-            playlist: spec.playlist,
-            cursor: cursor.clone(),
-        };
-        if self.belongs(&place) {
-            places.push(place);
+        places.retain(|place| !place.list.is_of(spec) && self.belongs(&place.list));
+        let list = List::of(spec);
+        if self.belongs(&list) {
+            let cursor = cursor.clone();
+            places.push(Place { list, cursor });
         }
         self.places = places;
     }
@@ -241,12 +246,18 @@ impl Assignments {
     /// Where in its list this is.
     pub(crate) fn place(&self, spec: &Spec) -> Option<&Cursor> {
         let mut places = self.places.iter();
-        places.find(|place| place.is_of(spec)).map(|place| &place.cursor)
+        places
+            .find(|place| place.list.is_of(spec))
+            .map(|place| &place.cursor)
     }
 
-    fn belongs(&self, place: &Place) -> bool {
-        let mut specs = self.all.iter().chain(self.outputs.values().flatten());
-        specs.any(|spec| place.is_of(spec))
+    fn belongs(&self, list: &List) -> bool {
+        self.specs().any(|spec| list.is_of(spec))
+    }
+
+    /// All that belongs anywhere.
+    fn specs(&self) -> impl Iterator<Item = &Spec> {
+        self.all.iter().chain(self.outputs.values().flatten())
     }
 
     /// An output is there, and its monitor says this of itself. What was kept for that monitor on a connector where it is not
@@ -283,15 +294,21 @@ impl Assignments {
 
     /// Whether this belongs anywhere.
     pub(crate) fn names(&self, source: &Source) -> bool {
-        self.all
-            .iter()
-            .chain(self.outputs.values().flatten())
-            .any(|spec| spec.source == *source)
+        self.specs().any(|spec| spec.source == *source)
     }
 }
 
-impl Place {
-    fn is_of(&self, spec: &Spec) -> bool {
+impl List {
+    /// What this wallpaper is, should it be a list.
+    pub(crate) fn of(spec: &Spec) -> Self {
+        Self {
+            of: spec.source.clone(),
+            playlist: spec.playlist,
+        }
+    }
+
+    /// Whether this wallpaper is of it.
+    pub(crate) fn is_of(&self, spec: &Spec) -> bool {
         self.of == spec.source && self.playlist == spec.playlist
     }
 }

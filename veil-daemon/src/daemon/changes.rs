@@ -371,7 +371,6 @@ impl App {
     /// All outputs have presented it.
     pub(super) fn finish_change(&mut self, id: ChangeId) {
         let kept = self.keep(id);
-        self.keep_place(id);
         self.end_change(id, |_| {
             Response::Ok(Answer::Set {
                 presented: true,
@@ -386,7 +385,6 @@ impl App {
     /// No output will present it, for this reason; it is kept, and shown when one can.
     pub(super) fn store_change(&mut self, id: ChangeId, why: &str) {
         let kept = self.keep(id);
-        self.keep_place(id);
         self.end_change(id, |_| {
             Response::Ok(Answer::Set {
                 presented: false,
@@ -446,7 +444,12 @@ impl App {
             return false;
         };
         match change.origin {
-            Origin::Restored | Origin::RestoredFor(_) => return false,
+            Origin::Restored | Origin::RestoredFor(_) => {
+                if self.note_place(id) {
+                    self.save();
+                }
+                return false;
+            }
             Origin::CommandLine => self.initial = None,
             Origin::Client(_) => {}
         }
@@ -467,6 +470,7 @@ impl App {
         for (_, older) in self.changes.range_mut(..id) {
             older.except.extend(named.iter().cloned());
         }
+        self.note_place(id);
         self.save();
         true
     }

@@ -5,10 +5,11 @@
 
 use super::{
     app::App,
-    assignments::Spec,
+    assignments::{List, Spec},
     change::{ChangeId, Origin, Stage},
     privacy::without_name,
     restoring::Restoration,
+    screen::Screen,
 };
 use crate::media::{load::Picked, playlist::Cursor};
 use calloop::{
@@ -18,7 +19,7 @@ use calloop::{
 use std::{rc::Rc, time::Duration};
 use veil_ipc::{
     Response, Source,
-    protocol::{PlaylistOptions, PlaylistStatus, Reason},
+    protocol::{PlaylistStatus, Reason},
     server::Responder,
 };
 use veil_wayland::OutputId;
@@ -29,8 +30,7 @@ const MOST_SKIPPED: usize = 20;
 /// A list that is shown.
 #[derive(Debug)]
 pub(crate) struct Playlist {
-    source: Source,
-    options: PlaylistOptions,
+    list: List,
     cursor: Cursor,
     length: usize,
     skipped: Vec<Reason>,
@@ -39,16 +39,10 @@ pub(crate) struct Playlist {
     timer: Option<RegistrationToken>,
 }
 
-impl Playlist {
-    fn is_of(&self, spec: &Spec) -> bool {
-        self.source == spec.source && self.options == spec.playlist
-    }
-}
-
 /// The lists that are shown.
 #[derive(Debug)]
 pub(crate) struct Playlists {
-    list: Vec<Playlist>,
+    shown: Vec<Playlist>,
     /// Of a list that begins without anybody having asked for it anew: outputs that are restored one by one agree on it.
     seed: u64,
 }
@@ -56,7 +50,7 @@ pub(crate) struct Playlists {
 impl Default for Playlists {
     fn default() -> Self {
         Self {
-            list: Vec::new(),
+            shown: Vec::new(),
             seed: fastrand::u64(..),
         }
     }
@@ -64,16 +58,18 @@ impl Default for Playlists {
 
 impl Playlists {
     fn of(&self, spec: &Spec) -> Option<&Playlist> {
-        self.list.iter().find(|list| list.is_of(spec))
+        self.shown.iter().find(|shown| shown.list.is_of(spec))
     }
 
     fn of_mut(&mut self, spec: &Spec) -> Option<&mut Playlist> {
-        self.list.iter_mut().find(|list| list.is_of(spec))
+        self.shown.iter_mut().find(|shown| shown.list.is_of(spec))
     }
 
     /// Whether this is where one of the lists is.
     pub(super) fn are_at(&self, source: &Source) -> bool {
-        self.list.iter().any(|list| list.cursor.current() == Some(source))
+        self.shown
+            .iter()
+            .any(|shown| shown.cursor.current() == Some(source))
     }
 }
 
@@ -109,9 +105,8 @@ impl App {
             stream.source = source.clone();
         }
         self.stop_clock(&spec);
-        let list = Playlist {
-            source: spec.source.clone(),
-            options: spec.playlist,
+        let shown = Playlist {
+            list: List::of(&spec),
             cursor: picked.cursor,
             length: picked.length,
             skipped,
@@ -119,8 +114,8 @@ impl App {
             timer: None,
         };
         match self.playlists.of_mut(&spec) {
-            Some(known) => *known = list,
-            None => self.playlists.list.push(list),
+            Some(known) => *known = shown,
+            None => self.playlists.shown.push(shown),
         }
     }
 
@@ -134,17 +129,17 @@ impl App {
         }
     }
 
-    /// Notes for the next start where in its list a change is.
-    pub(super) fn keep_place(&mut self, id: ChangeId) {
-        let Some(change) = self.changes.get(&id) else {
-            return;
+    /// Notes where in its list a change is. Whether that was news.
+    pub(super) fn note_place(&mut self, id: ChangeId) -> bool {
+        let Some((spec, Some(cursor))) = self.changes.get(&id).map(|change| (&change.spec, &change.picked))
+        else {
+            return false;
         };
-        if let Some(cursor) = &change.picked
-            && self.assignments.place(&change.spec) != Some(cursor)
-        {
-            self.assignments.note_place(&change.spec, cursor);
-            self.save();
+        let news = self.assignments.place(spec) != Some(cursor);
+        if news {
+            self.assignments.note_place(spec, cursor);
         }
+        news
     }
 
     fn stop_clock(&mut self, spec: &Spec) {
@@ -155,32 +150,40 @@ impl App {
 
     /// Starts the clocks of the lists that are to go on, and forgets those that are shown nowhere.
     pub(super) fn arm_playlists(&mut self) {
-        let mut lists = std::mem::take(&mut self.playlists.list);
-        lists.retain_mut(|list| {
-            let on_its_way = self.changes.values().any(|change| list.is_of(&change.spec));
-            let mut screens = self.screens.values();
-            let moves = screens.any(|screen| {
-                !screen.holds.any() && screen.spec.as_ref().is_some_and(|spec| list.is_of(spec))
-            });
-            let mut screens = self.screens.values();
-            let is_shown = screens.any(|screen| screen.spec.as_ref().is_some_and(|spec| list.is_of(spec)));
-            let goes_on = moves && !on_its_way && !list.ended && list.options.interval_s > 0;
-            match (goes_on, list.timer.take()) {
-                (true, None) => list.timer = self.clock(list),
-                (true, timer) => list.timer = timer,
+        let mut all = std::mem::take(&mut self.playlists.shown);
+        all.retain_mut(|shown| {
+            let on_its_way = self.changes.values().any(|change| shown.list.is_of(&change.spec));
+            let moves = self.moving_in(&shown.list).next().is_some();
+            let seconds = shown.list.playlist.interval_s;
+            let goes_on = moves && !on_its_way && !shown.ended && seconds > 0;
+            match (goes_on, shown.timer.take()) {
+                (true, None) => shown.timer = self.clock(&shown.list),
+                (true, timer) => shown.timer = timer,
                 (false, Some(timer)) => self.handle.remove(timer),
                 (false, None) => {}
             }
-            is_shown || on_its_way
+            on_its_way || self.shown_of(&shown.list).next().is_some()
         });
-        self.playlists.list = lists;
+        self.playlists.shown = all;
     }
 
-    fn clock(&self, list: &Playlist) -> Option<RegistrationToken> {
-        let (source, options) = (list.source.clone(), list.options);
-        let interval = Duration::from_secs(u64::from(options.interval_s));
+    /// The outputs that show something of a list.
+    fn shown_of(&self, list: &List) -> impl Iterator<Item = (OutputId, &Screen)> {
+        let screens = self.screens.iter().map(|(id, screen)| (*id, screen));
+        screens.filter(move |(_, screen)| screen.spec.as_ref().is_some_and(|spec| list.is_of(spec)))
+    }
+
+    /// Those of them that do not stand still.
+    fn moving_in(&self, list: &List) -> impl Iterator<Item = OutputId> {
+        let shown = self.shown_of(list).filter(|(_, screen)| !screen.holds.any());
+        shown.map(|(id, _)| id)
+    }
+
+    fn clock(&self, list: &List) -> Option<RegistrationToken> {
+        let list = list.clone();
+        let interval = Duration::from_secs(u64::from(list.playlist.interval_s));
         let next = move |_, (): &mut (), app: &mut Self| {
-            app.clock_rang(&source, options);
+            app.clock_rang(&list);
             TimeoutAction::Drop
         };
         let timer = self.handle.insert_source(Timer::from_duration(interval), next);
@@ -190,21 +193,12 @@ impl App {
     }
 
     /// The time of an entry is over.
-    fn clock_rang(&mut self, source: &Source, options: PlaylistOptions) {
-        for list in &mut self.playlists.list {
-            if list.source == *source && list.options == options {
-                // This very timer: it removes itself.
-                list.timer = None;
-            }
+    fn clock_rang(&mut self, list: &List) {
+        if let Some(shown) = self.playlists.shown.iter_mut().find(|shown| shown.list == *list) {
+            // This very timer: it removes itself.
+            shown.timer = None;
         }
-        let goes_on = |id: &OutputId| {
-            self.screens.get(id).is_some_and(|screen| {
-                let spec = screen.spec.as_ref();
-                !screen.holds.any()
-                    && spec.is_some_and(|spec| spec.source == *source && spec.playlist == options)
-            })
-        };
-        let outputs: Vec<OutputId> = self.screens.keys().copied().filter(goes_on).collect();
+        let outputs: Vec<OutputId> = self.moving_in(list).collect();
         self.go(&outputs, 1, || Origin::Restored);
         self.arm_playlists();
     }
@@ -268,13 +262,13 @@ impl App {
 
     /// Where in its list an output that was asked to show this is.
     pub(super) fn playlist_status(&self, spec: &Spec) -> Option<PlaylistStatus> {
-        let list = self.playlists.of(spec)?;
+        let shown = self.playlists.of(spec)?;
         Some(PlaylistStatus {
-            name: list.source.to_string(),
-            number: list.cursor.number(),
-            length: list.length,
-            options: list.options,
-            skipped: list.skipped.clone(),
+            name: shown.list.of.to_string(),
+            number: shown.cursor.number(),
+            length: shown.length,
+            options: shown.list.playlist,
+            skipped: shown.skipped.clone(),
         })
     }
 }

@@ -160,14 +160,8 @@ pub(super) fn step(mut client: Client, command: &Command) -> Result<(), CommandE
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::commands::ClientCommand;
+    use crate::commands::{ClientCommand, tests::Cli};
     use clap::Parser;
-
-    #[derive(Debug, Parser)]
-    struct Cli {
-        #[command(subcommand)]
-        command: ClientCommand,
-    }
 
     fn set(arguments: &[&str]) -> Result<SetArgs, clap::Error> {
         let words = ["veilctl", "set"].iter().chain(arguments);
