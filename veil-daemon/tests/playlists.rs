@@ -180,6 +180,47 @@ fn bad_and_vanished_entries_are_skipped_and_named() {
 }
 
 #[test]
+fn a_folder_with_a_text_file_that_is_called_a_video() {
+    let folder = clips::inputs().unwrap().join("dir");
+    let desk = Desk::start("320x180", NO_ARGUMENTS).unwrap();
+    desk.set([folder.as_os_str(), "--interval=0".as_ref()])
+        .unwrap()
+        .ok()
+        .unwrap();
+    let first = desk.first().unwrap();
+    assert!(first["path"].as_str().unwrap().ends_with("/exif6.jpg"), "{first}");
+    let mut skipped = String::new();
+    for _ in 1..first["playlist"]["length"].as_u64().unwrap() {
+        run(&desk, "next").ok().unwrap();
+        let status = desk.first().unwrap();
+        assert!(
+            !status["path"].as_str().unwrap().ends_with("/text.mp4"),
+            "{status}"
+        );
+        skipped += &status["playlist"]["skipped"].to_string();
+    }
+    assert!(skipped.contains("text.mp4"), "{skipped}");
+}
+
+#[test]
+fn what_is_taken_out_of_a_playlist_is_not_played_again() {
+    let folder = folder();
+    let list = folder.path().join("my.m3u");
+    fs::write(&list, "10 blue.png\n9 green.mp4\n").unwrap();
+    let desk = Desk::start("320x180", NO_ARGUMENTS).unwrap();
+    desk.set([list.as_os_str(), "--interval=0".as_ref()])
+        .unwrap()
+        .ok()
+        .unwrap();
+    shows(&desk, BLUE);
+    fs::write(&list, "10 blue.png\n2 red.png\n").unwrap();
+    for colour in [RED, BLUE, RED] {
+        run(&desk, "next").ok().unwrap();
+        shows(&desk, colour);
+    }
+}
+
+#[test]
 fn once_and_then_the_last_one_stays() {
     let folder = folder();
     let desk = Desk::start("320x180", NO_ARGUMENTS).unwrap();
