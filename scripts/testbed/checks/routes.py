@@ -31,7 +31,7 @@ def route_of(daemon, wanted):
             raise Wrong(f"the route is {output['route']}, not {wanted}: {output['route_reason']}")
         return output
 
-    return wait_for(f"the route {wanted}", ask, limit=8)
+    return wait_for(f"the route {wanted}", ask)
 
 
 def wallpaper(display, name, route):
@@ -101,7 +101,7 @@ def shown(display, source, pipeline, name, *properties):
             shot.save(OUT / f"{name}.png")
             return row
 
-        row = wait_for(f"a picture of {source}", ask, limit=20)
+        row = wait_for(f"a picture of {source}", ask)
         process.send_signal(2)
         status = process.wait(30)
         if status < 0:

@@ -20,7 +20,7 @@ def row(number, text):
     return add
 
 
-def shows(output, colours=tuple(QUADRANTS), tolerance=1, middle=8, limit=15):
+def shows(output, colours=tuple(QUADRANTS), tolerance=1, middle=8):
     """Waits until an output shows the four quarters, upright."""
 
     def ask():
@@ -31,7 +31,7 @@ def shows(output, colours=tuple(QUADRANTS), tolerance=1, middle=8, limit=15):
             raise Wrong(f"{output}: {wrong[0]}")
         return True
 
-    wait_for("the picture", ask, limit)
+    wait_for("the picture", ask)
 
 
 def number(output):
@@ -46,10 +46,10 @@ def number(output):
     return wait_for("a numbered frame", ask)[0]
 
 
-def plays(output, limit=15):
+def plays(output):
     """Waits until an output shows a frame, and another one later."""
     first = number(output)
-    wait_for(f"{output} to move on from frame {first}", lambda: number(output) != first, limit)
+    wait_for(f"{output} to move on from frame {first}", lambda: number(output) != first)
 
 
 def held(daemon):

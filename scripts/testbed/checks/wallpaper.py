@@ -32,12 +32,10 @@ def check(name, rows):
         expect(display, f"{name}-other-still", quadrants(OTHERS), 1)
         daemon.ask("clear")
         expect(display, f"{name}-clear", nothing(), 1)
-        found, wrong = ([], []) if name == "sway-shm" else counted(daemon)
-        rows += found
+        if name != "sway-shm":
+            rows += counted(daemon)
         daemon.stop()
     compositor_alive()
-    if wrong:
-        raise Wrong("; ".join(wrong))
 
 
 def main():

@@ -102,7 +102,7 @@ def find_window(display, name):
         return True
 
     try:
-        wait_for("a window of the video's size", ask, limit=8)
+        wait_for("a window of the video's size", ask)
     except Wrong:
         display.shoot().save(OUT / f"{name}-window.png")
         raise
